@@ -1,0 +1,2 @@
+//! Bytes in, bytes out: connections, dispatch, execution, configuration.
+#![forbid(unsafe_code)]

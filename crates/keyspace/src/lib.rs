@@ -1,0 +1,2 @@
+//! Databases of slots: lock sets, waiters, watches, expiry, SCAN.
+#![forbid(unsafe_code)]

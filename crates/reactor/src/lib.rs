@@ -1,0 +1,1 @@
+//! Event loops over io_uring and epoll: sockets, timers, mailboxes.

@@ -1,0 +1,4 @@
+//! The Caudal server.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Slots: lock words, pages of entry words, records. The unsafe part.
