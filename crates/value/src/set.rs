@@ -1,0 +1,14 @@
+//! Set.
+
+/// Set.
+#[derive(Debug, Clone, Default)]
+pub struct Set {
+    placeholder: Vec<u8>,
+}
+
+impl Set {
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        self.placeholder.capacity()
+    }
+}
