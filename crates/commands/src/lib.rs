@@ -1,2 +1,20 @@
-//! One file a command, with its facts on top.
+//! The commands on data: one file a command or tight family, with its facts on top.
+//!
+//! A command sees its words and a [`Context`]: keys that are already locked, a reply writer, the turn's time. It
+//! never sees a socket, a clock or a lock.
 #![forbid(unsafe_code)]
+
+mod args;
+mod context;
+mod error;
+mod numbers;
+mod registry;
+mod spec;
+
+mod string;
+
+pub use args::{Args, Cursor, OwnedArgs};
+pub use context::{Context, DONE, Flow, OnTimeout, Outcome, Random, Settings, Wait};
+pub use error::Error;
+pub use registry::{Command, all};
+pub use spec::{Find, Flags, Group, KeyFlags, KeySpec, Spec};

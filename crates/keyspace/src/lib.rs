@@ -1,2 +1,36 @@
 //! Databases of slots: lock sets, waiters, watches, expiry, SCAN.
+//!
+//! Stands between the commands and the table: commands see [`Keys`], the view of one database whose slots the
+//! engine has locked as a [`Held`]. What must stay true: nobody waits for a lock while holding one; a key past
+//! its expiry is invisible; every volatile key has an entry in its slot's expiry index that is not later.
 #![forbid(unsafe_code)]
+
+mod counters;
+mod effects;
+mod event;
+mod expiry;
+mod gate;
+mod held;
+mod keys;
+mod keyspace;
+mod parking;
+mod scan;
+mod side;
+mod waiters;
+mod watches;
+
+pub use counters::{Counters, Totals};
+pub use effects::{Begun, Effects};
+pub use event::{Class, Event};
+pub use gate::{Closing, Gate};
+pub use held::{Busy, Held, Place, Wanted};
+pub use keys::{Key, Keys, Ready, SetExpiry, WrongType};
+pub use keyspace::Keyspace;
+pub use parking::Parked;
+pub use scan::{Cursor, Visit};
+pub use side::Side;
+pub use waiters::Waiter;
+pub use watches::{Watch, WatchedKey};
+
+/// Unix time in milliseconds.
+pub type Millis = u64;

@@ -1,0 +1,29 @@
+//! The list of all commands on data.
+
+use crate::{Args, Context, Outcome, Spec};
+
+/// A command: its facts and its code.
+#[derive(Clone, Copy)]
+pub struct Command {
+    /// The facts.
+    pub spec: Spec,
+    /// Runs it; its keys are locked.
+    pub apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome,
+    /// For COPY and MOVE: the other database that its keys are locked in.
+    pub other_database: Option<fn(Args<'_>) -> Option<u8>>,
+}
+
+impl Command {
+    /// A command on the selected database.
+    pub const fn new(
+        spec: Spec,
+        apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome,
+    ) -> Command {
+        Command { spec, apply, other_database: None }
+    }
+}
+
+/// Every command, family by family.
+pub fn all() -> impl Iterator<Item = &'static Command> {
+    [crate::string::COMMANDS].into_iter().flatten()
+}

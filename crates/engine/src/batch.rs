@@ -1,0 +1,252 @@
+//! A batch: up to 32 commands, of one connection or of several that are ready together.
+//!
+//! Three passes hide the cache misses of a large keyspace: parse and hash (asking for the slots' lines), ask for the
+//! buckets, ask for the records; then the commands run in order. What must stay true: bytes count as executed only
+//! when their command has run, so a connection that is set aside in the middle loses nothing.
+
+use crate::catalog::Entry;
+use crate::connection::{Close, Connection};
+use crate::engine::Engine;
+use crate::execute::Progress;
+use crate::worker::{Token, Worker};
+use caudal_commands::{Args, OwnedArgs};
+use caudal_keyspace::Held;
+use caudal_table::KeyHash;
+use caudal_wire::{Parser, Span, Step};
+use std::ops::Range;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Commands parsed ahead: the processor keeps some ten to twenty cache misses in flight.
+const BATCH_COMMANDS_MAX: usize = 32;
+
+/// A connection in a batch, taken out of its worker, and its input.
+struct Member {
+    token: Token,
+    connection: Box<Connection>,
+    input: Vec<u8>,
+    /// Offset behind the last parsed command or empty line. executed <= parsed <= input.len()
+    parsed: usize,
+    /// Offset behind the last executed command.
+    executed: usize,
+    /// Whether the parser stopped for want of bytes.
+    is_incomplete: bool,
+    /// False once the rest of its commands must not run in this batch.
+    goes_on: bool,
+}
+
+/// A parsed command.
+struct Parsed {
+    member: usize,
+    /// Of the batch's spans.
+    spans: Range<usize>,
+    /// Offset in the member's input behind the command.
+    end: usize,
+    /// An inline command's words, which may have been quoted.
+    inline: Option<OwnedArgs>,
+    entry: Option<&'static Entry>,
+    first_key: Option<(usize, KeyHash)>,
+}
+
+/// What a worker reuses from batch to batch.
+#[derive(Default)]
+pub(crate) struct Batch {
+    members: Vec<Member>,
+    commands: Vec<Parsed>,
+    spans: Vec<Span>,
+}
+
+impl Worker {
+    /// Runs one batch. Returns how many commands ran.
+    pub(crate) fn run_batch(&mut self, engine: &Engine) -> usize {
+        let mut batch = std::mem::take(&mut self.batch);
+        while batch.commands.len() < BATCH_COMMANDS_MAX {
+            let Some(token) = self.next_ready() else { break };
+            let Some(connection) = self.connections[token].take() else { continue };
+            self.parse(engine, &mut batch, token, connection);
+        }
+        prefetch(engine, &batch);
+        let executed = self.execute_batch(engine, &mut batch);
+        for member in batch.members.drain(..) {
+            self.put_back(member);
+        }
+        batch.commands.clear();
+        batch.spans.clear();
+        self.batch = batch;
+        executed
+    }
+
+    /// First pass: parses what a connection sent, up to the batch's size.
+    fn parse(
+        &mut self,
+        engine: &Engine,
+        batch: &mut Batch,
+        token: Token,
+        mut connection: Box<Connection>,
+    ) {
+        let limits = self.tuning.config.parser_limits(connection.authenticated);
+        let input = std::mem::take(&mut connection.input);
+        let (number, mut at) = (batch.members.len(), connection.input_start);
+        let room = BATCH_COMMANDS_MAX - batch.commands.len();
+        let mut left = if connection.can_execute() { room } else { 0 };
+        let (mut goes_on, mut is_incomplete) = (true, false);
+        while left > 0 && at < input.len() {
+            let first_span = batch.spans.len();
+            match connection.parser.next(&input[at..], &limits, &mut batch.spans) {
+                Ok(Step::Command { consumed }) => {
+                    // Spans count from where the command began; commands look at the whole input.
+                    let base = u32::try_from(at).expect("the input is below its limit of 1 GiB");
+                    batch.spans[first_span..].iter_mut().for_each(|span| span.start += base);
+                    at += consumed;
+                    let spans = first_span..batch.spans.len();
+                    let args = Args::new(&input, &batch.spans[spans.clone()]);
+                    let (entry, first_key) = look_up(engine, connection.database, args);
+                    let inline = None;
+                    batch.commands.push(Parsed {
+                        member: number, spans, end: at, inline, entry, first_key,
+                    });
+                    left -= 1;
+                }
+                Ok(Step::Inline { consumed, words }) => {
+                    at += consumed;
+                    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+                    let inline = OwnedArgs::of(&words);
+                    let (entry, first_key) = look_up(engine, connection.database, inline.view());
+                    let (spans, inline) = (0..0, Some(inline));
+                    batch.commands.push(Parsed {
+                        member: number, spans, end: at, inline, entry, first_key,
+                    });
+                    left -= 1;
+                }
+                Ok(Step::Empty { consumed }) => at += consumed,
+                Ok(Step::Incomplete { .. }) => {
+                    is_incomplete = true;
+                    break;
+                }
+                Err(error) => {
+                    // What came before it runs first: the error is met again when it is all that is left.
+                    if batch.commands.last().is_none_or(|parsed| parsed.member != number) {
+                        connection.reply().error(&format!("ERR {error}"));
+                        connection.close = Close::AfterFlush;
+                        goes_on = false;
+                    }
+                    break;
+                }
+            }
+        }
+        let executed = match batch.commands.last() {
+            Some(parsed) if parsed.member == number => connection.input_start,
+            _ => at,
+        };
+        let parsed = at;
+        batch.members.push(Member {
+            token, connection, input, parsed, executed, is_incomplete, goes_on,
+        });
+    }
+
+    /// Last pass: runs the commands in order.
+    fn execute_batch(&mut self, engine: &Engine, batch: &mut Batch) -> usize {
+        let Batch { members, commands, spans } = batch;
+        let mut held = Held::none();
+        let mut executed = 0;
+        let mut clock = (engine.environment.nanos)();
+        for parsed in commands.iter() {
+            let Member { connection, input, executed: done, goes_on, .. } =
+                &mut members[parsed.member];
+            if !*goes_on {
+                continue;
+            }
+            let args = match &parsed.inline {
+                Some(inline) => inline.view(),
+                None => Args::new(input, &spans[parsed.spans.clone()]),
+            };
+            let request = Request { entry: parsed.entry, args, first_key: parsed.first_key };
+            let progress = self.dispatch(engine, &mut held, connection, request, &mut clock);
+            match progress {
+                Progress::Done => {
+                    *done = parsed.end;
+                    executed += 1;
+                    *goes_on = connection.can_execute();
+                }
+                Progress::Waits => {
+                    *done = parsed.end;
+                    *goes_on = false;
+                }
+                Progress::RunsAgain => *goes_on = false,
+            }
+        }
+        executed
+    }
+
+    fn put_back(&mut self, member: Member) {
+        let Member { token, mut connection, mut input, parsed, executed, is_incomplete, .. } = member;
+        let progressed = executed > connection.input_start;
+        if executed < parsed {
+            // The parser's memory of a command in pieces belongs to where it stopped.
+            connection.parser = Parser::default();
+        }
+        connection.input_start = executed;
+        if executed == input.len() {
+            input.clear();
+            connection.input_start = 0;
+            self.give_buffer(input);
+        } else {
+            connection.input = input;
+        }
+        let info = &connection.info;
+        info.input.store(connection.input_bytes() as u64, Relaxed);
+        info.output.store(connection.output.bytes() as u64, Relaxed);
+        self.check_output_limit(&mut connection);
+        let waits_for_bytes = is_incomplete && executed == parsed;
+        let goes_on = connection.can_execute() && connection.input_bytes() > 0;
+        self.connections[token] = Some(connection);
+        self.mark_outgoing(token);
+        if goes_on && progressed && !waits_for_bytes {
+            self.mark_ready(token);
+        }
+    }
+}
+
+/// A command that is to run.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub(crate) entry: Option<&'static Entry>,
+    pub(crate) args: Args<'a>,
+    pub(crate) first_key: Option<(usize, KeyHash)>,
+}
+
+/// Finds the command and hashes its first key, asking for the key's slot.
+pub(crate) fn look_up(
+    engine: &Engine,
+    database: u8,
+    args: Args<'_>,
+) -> (Option<&'static Entry>, Option<(usize, KeyHash)>) {
+    let mut entry = engine.catalog.find(args.at(0));
+    if let (Some(container), Some(name)) = (entry.filter(|at| !at.subcommands.is_empty()), args.get(1)) {
+        entry = engine.catalog.subcommand(container, name).or(entry);
+    }
+    let first = entry.and_then(|entry| entry.spec.keys().first()).map(|key| usize::from(key.first));
+    let first_key = first.filter(|at| *at < args.len()).map(|at| {
+        let hash = engine.keyspace.hash(args.at(at));
+        engine.keyspace.prefetch_slot(database, hash);
+        (at, hash)
+    });
+    (entry, first_key)
+}
+
+/// Second and third pass: asks for the buckets of all keys, then for the records.
+fn prefetch(engine: &Engine, batch: &Batch) {
+    /// A single command gains nothing from looking ahead.
+    const WORTHWHILE: usize = 2;
+    if batch.commands.len() < WORTHWHILE {
+        return;
+    }
+    let _pin = caudal_table::pin();
+    let keys = || {
+        batch.commands.iter().filter_map(|parsed| {
+            let (_, hash) = parsed.first_key?;
+            Some((batch.members[parsed.member].connection.database, hash))
+        })
+    };
+    keys().for_each(|(database, hash)| engine.keyspace.prefetch_bucket(database, hash));
+    keys().for_each(|(database, hash)| engine.keyspace.prefetch_record(database, hash));
+}

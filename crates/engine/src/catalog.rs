@@ -1,0 +1,180 @@
+//! All commands, by name: those on data and those on the session, in one table made once.
+
+use crate::session::{self, SessionCommand};
+use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, Outcome, Spec};
+use caudal_table::Mode;
+use hashbrown::HashMap;
+use std::sync::OnceLock;
+
+/// The longest name of a command: what is longer is unknown without looking.
+const NAME_BYTES_MAX: usize = 32;
+
+/// A command's code.
+#[derive(Clone, Copy)]
+pub(crate) enum Handler {
+    /// On data: its keys are locked first.
+    Data(fn(&mut Context<'_, '_>, Args<'_>) -> Outcome),
+    /// On the session or the server.
+    Session(session::Apply),
+    /// CLIENT, CONFIG, ...: the second word names the command.
+    Container,
+}
+
+/// A command in the table.
+pub(crate) struct Entry {
+    /// Its index, for statistics.
+    pub(crate) id: u16,
+    pub(crate) spec: Spec,
+    /// `get`, `client|id`.
+    pub(crate) full_name: String,
+    pub(crate) handler: Handler,
+    pub(crate) other_database: Option<fn(Args<'_>) -> Option<u8>>,
+    /// The only key's argument and how its slot is locked: the common case, decided once.
+    pub(crate) single_key: Option<(usize, Mode)>,
+    /// A container's commands, by index in the table.
+    pub(crate) subcommands: Vec<u16>,
+}
+
+impl Entry {
+    fn new(id: usize, spec: Spec, handler: Handler) -> Entry {
+        let single_key = match spec.keys() {
+            [key] if key.find == (Find::Range { last: key.first as i8, step: 1 }) => {
+                Some((usize::from(key.first), mode_of(key.flags)))
+            }
+            _ => None,
+        };
+        Entry {
+            id: u16::try_from(id).expect("a few hundred commands"),
+            full_name: spec.full_name(),
+            spec,
+            handler,
+            other_database: None,
+            single_key,
+            subcommands: Vec::new(),
+        }
+    }
+
+    /// Calls `each` for every key's argument index, with what happens to it. Nothing if the arguments do not make
+    /// sense: the command will say why.
+    pub(crate) fn each_key(&self, args: Args<'_>, mut each: impl FnMut(usize, KeyFlags)) {
+        for key in self.spec.keys() {
+            let first = usize::from(key.first);
+            match key.find {
+                Find::Range { last, step } => {
+                    let last = match usize::try_from(last) {
+                        Ok(last) => last,
+                        Err(_) => {
+                            (args.len()).saturating_sub(usize::from(last.unsigned_abs()))
+                        }
+                    };
+                    let last = last.min(args.len().saturating_sub(1));
+                    (first..=last).step_by(usize::from(step)).for_each(|at| each(at, key.flags));
+                }
+                Find::Counted => {
+                    let Some(count) = args.get(first).and_then(caudal_text::integer::parse_i64)
+                    else {
+                        continue;
+                    };
+                    let left = args.len().saturating_sub(first + 1);
+                    if let Some(count) = usize::try_from(count).ok().filter(|it| *it <= left) {
+                        (first + 1..first + 1 + count).for_each(|at| each(at, key.flags));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How the slot of a key with these flags is locked.
+pub(crate) fn mode_of(flags: KeyFlags) -> Mode {
+    if flags.has(KeyFlags::RO) { Mode::Shared } else { Mode::Exclusive }
+}
+
+/// The table.
+pub(crate) struct Catalog {
+    entries: Vec<Entry>,
+    /// Lower-case names of commands and containers.
+    by_name: HashMap<Box<[u8]>, u16>,
+}
+
+impl Catalog {
+    /// The one table of the process.
+    pub(crate) fn get() -> &'static Catalog {
+        static CATALOG: OnceLock<Catalog> = OnceLock::new();
+        CATALOG.get_or_init(Catalog::build)
+    }
+
+    fn build() -> Catalog {
+        let mut catalog = Catalog { entries: Vec::new(), by_name: HashMap::new() };
+        for Command { spec, apply, other_database } in caudal_commands::all() {
+            let id = catalog.add(*spec, Handler::Data(*apply));
+            catalog.entries[id].other_database = *other_database;
+        }
+        for SessionCommand { spec, apply } in session::all() {
+            catalog.add(*spec, Handler::Session(*apply));
+        }
+        catalog
+    }
+
+    fn add(&mut self, spec: Spec, handler: Handler) -> usize {
+        let id = self.entries.len();
+        self.entries.push(Entry::new(id, spec, handler));
+        let Some(parent) = spec.parent else {
+            self.name(spec.name, id);
+            return id;
+        };
+        let number = self.entries[id].id;
+        let container = match self.by_name.get(parent.to_ascii_lowercase().as_bytes()) {
+            Some(at) => usize::from(*at),
+            None => {
+                let at = self.entries.len();
+                let summary = "A container for commands.";
+                let spec = Spec::new(parent, summary).arity(-2).group(spec.group);
+                self.entries.push(Entry::new(at, spec, Handler::Container));
+                self.name(parent, at);
+                at
+            }
+        };
+        self.entries[container].subcommands.push(number);
+        id
+    }
+
+    fn name(&mut self, name: &str, id: usize) {
+        assert!(name.len() <= NAME_BYTES_MAX, "{name}: raise NAME_BYTES_MAX");
+        let id = u16::try_from(id).expect("a few hundred commands");
+        let key = name.to_ascii_lowercase().into_bytes().into_boxed_slice();
+        let before = self.by_name.insert(key, id);
+        assert!(before.is_none(), "{name} is registered twice");
+    }
+
+    /// The command or container with this name, in any case.
+    pub(crate) fn find(&'static self, name: &[u8]) -> Option<&'static Entry> {
+        let mut lower = [0; NAME_BYTES_MAX];
+        let lower = lower.get_mut(..name.len())?;
+        for (to, from) in lower.iter_mut().zip(name) {
+            *to = from.to_ascii_lowercase();
+        }
+        self.by_name.get(&*lower).map(|id| &self.entries[usize::from(*id)])
+    }
+
+    /// A container's command with this name.
+    pub(crate) fn subcommand(&'static self, of: &Entry, name: &[u8]) -> Option<&'static Entry> {
+        let entries = of.subcommands.iter().map(|id| &self.entries[usize::from(*id)]);
+        entries.into_iter().find(|entry| entry.spec.name.as_bytes().eq_ignore_ascii_case(name))
+    }
+
+    /// All commands, containers and subcommands.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The command with this index.
+    pub(crate) fn entry(&'static self, id: u16) -> &'static Entry {
+        &self.entries[usize::from(id)]
+    }
+
+    /// Whether flags of a command say that it changes data.
+    pub(crate) fn is_write(entry: &Entry) -> bool {
+        entry.spec.flags.has(Flags::WRITE)
+    }
+}

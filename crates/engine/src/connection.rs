@@ -1,0 +1,171 @@
+//! One connection as the engine sees it: input not yet executed, output not yet sent, and the session's state.
+
+use crate::clients::ClientInfo;
+use crate::transaction::{Queue, Watching};
+use caudal_commands::OnTimeout;
+use caudal_keyspace::Waiter;
+use caudal_wire::{Output, Parser, Protocol, Reply};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A connection with this many bytes of replies unsent executes no further command until they are sent.
+pub(crate) const OUTPUT_HIGH_BYTES: usize = 1 << 20;
+/// A connection that cannot execute is read on up to this many bytes: it may send all before it reads.
+pub(crate) const INPUT_HIGH_BYTES: usize = 64 << 20;
+
+/// Who is at the other end.
+#[derive(Clone, Debug, Default)]
+pub struct Peer {
+    /// `address:port` of the client, or the socket's path and `:0`.
+    pub address: String,
+    /// `address:port` of this end.
+    pub local_address: String,
+    /// The socket's number, for CLIENT LIST.
+    pub fd: i32,
+    /// Whether it came over a UNIX socket.
+    pub unix: bool,
+    /// Whether it came from this machine, for protected mode.
+    pub loopback: bool,
+}
+
+/// When a connection is to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// Not at all.
+    No,
+    /// When its replies are sent.
+    AfterFlush,
+    /// At once.
+    Now,
+}
+
+/// What a connection wants from its socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Whether to receive more.
+    pub wants_read: bool,
+    /// Whether to close it.
+    pub close: Close,
+}
+
+/// Why a connection does not execute its next command.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// It does.
+    Running,
+    /// A blocking command waits for a key.
+    Waiting(Arc<Waiter>, OnTimeout),
+    /// A command waits for a busy slot.
+    Parked,
+    /// A command waits for the gate.
+    AtGate,
+    /// CLIENT PAUSE holds it.
+    Paused,
+}
+
+/// CLIENT REPLY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReplyMode {
+    On,
+    Off,
+    /// SKIP was said: the next command's reply is left out.
+    SkipNext,
+}
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) info: Arc<ClientInfo>,
+    pub(crate) output: Output,
+    /// Received bytes; those before `input_start` are executed.
+    pub(crate) input: Vec<u8>,
+    /// <= input.len()
+    pub(crate) input_start: usize,
+    pub(crate) parser: Parser,
+    pub(crate) protocol: Protocol,
+    pub(crate) database: u8,
+    pub(crate) authenticated: bool,
+    pub(crate) reply_mode: ReplyMode,
+    /// Whether the running command was CLIENT REPLY.
+    pub(crate) said_reply_mode: bool,
+    pub(crate) no_touch: bool,
+    pub(crate) state: State,
+    /// Number of its last wait in a blocking command, among its worker's.
+    pub(crate) wait_number: u64,
+    pub(crate) close: Close,
+    /// Whether it stands in the worker's queue of connections with something to execute.
+    pub(crate) is_ready: bool,
+    /// Whether it stands in the worker's list of connections to send for.
+    pub(crate) is_outgoing: bool,
+    /// How often its next command found its slots busy.
+    pub(crate) parked_times: u8,
+    /// Whether its next command runs at the gate, because its lock set starved.
+    pub(crate) needs_gate: bool,
+    /// MULTI's queue.
+    pub(crate) queue: Option<Box<Queue>>,
+    /// WATCH's marks.
+    pub(crate) watching: Option<Box<Watching>>,
+}
+
+impl Connection {
+    /// A connection that has said nothing yet.
+    pub(crate) fn new(info: ClientInfo, authenticated: bool) -> Connection {
+        Connection {
+            info: Arc::new(info),
+            output: Output::default(),
+            input: Vec::new(),
+            input_start: 0,
+            parser: Parser::default(),
+            protocol: Protocol::Resp2,
+            database: 0,
+            authenticated,
+            reply_mode: ReplyMode::On,
+            said_reply_mode: false,
+            no_touch: false,
+            state: State::Running,
+            wait_number: 0,
+            close: Close::No,
+            is_ready: false,
+            is_outgoing: false,
+            parked_times: 0,
+            needs_gate: false,
+            queue: None,
+            watching: None,
+        }
+    }
+
+    /// Writes replies in the connection's protocol.
+    #[inline]
+    pub(crate) fn reply(&mut self) -> Reply<'_> {
+        Reply::new(&mut self.output, self.protocol)
+    }
+
+    /// Bytes received and not executed.
+    pub(crate) fn input_bytes(&self) -> usize {
+        self.input.len() - self.input_start
+    }
+
+    /// Whether its next command may run now.
+    pub(crate) fn can_execute(&self) -> bool {
+        matches!(self.state, State::Running)
+            && self.close == Close::No
+            && self.output.bytes() < OUTPUT_HIGH_BYTES
+    }
+
+    /// What it wants from its socket.
+    pub(crate) fn status(&self) -> Status {
+        let may_fill = self.can_execute() || self.input_bytes() < INPUT_HIGH_BYTES;
+        Status { wants_read: may_fill && self.close == Close::No, close: self.close }
+    }
+
+    /// Selects a database, for this session and its public face.
+    pub(crate) fn select(&mut self, database: u8) {
+        self.database = database;
+        self.info.database.store(database, Relaxed);
+    }
+
+    /// Sets the protocol, for this session and its public face.
+    pub(crate) fn speak(&mut self, protocol: Protocol) {
+        self.protocol = protocol;
+        self.info.protocol.store(if protocol == Protocol::Resp3 { 3 } else { 2 }, Relaxed);
+    }
+}

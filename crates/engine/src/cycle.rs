@@ -1,0 +1,112 @@
+//! The upkeep of a worker: expired keys, idle connections, garbage. Slices of its turns under one budget.
+//!
+//! Each worker looks after its share of the slots, and sees each of them about once a second.
+
+use crate::engine::Engine;
+use crate::worker::Worker;
+use caudal_keyspace::Place;
+use caudal_table::SLOTS;
+
+/// Time between two slices.
+const SLICE_US: u64 = 100_000;
+/// Slices in which all slots are seen once: a second.
+const SLICES: usize = 10;
+/// Expiry entries looked at in one slice; if they do not suffice the next slice follows at once.
+const KEYS_A_SLICE: usize = 400;
+/// Entries of one slot looked at under one taking of its lock: below 100 us.
+const KEYS_A_LOCK: usize = 100;
+
+/// Where the upkeep stands.
+pub(crate) struct Cycle {
+    worker: usize,
+    workers: usize,
+    next_us: u64,
+    /// The slot to look at next, in steps of the number of workers.
+    slot: usize,
+    /// Slots left in this slice.
+    slots_left: usize,
+    slices: u64,
+}
+
+impl Cycle {
+    /// The upkeep of `worker` among `workers`.
+    pub(crate) fn new(worker: usize, workers: usize) -> Cycle {
+        Cycle { worker, workers, next_us: 0, slot: worker, slots_left: 0, slices: 0 }
+    }
+
+    /// Whether a slice is due.
+    pub(crate) fn is_due(&self, now_us: u64) -> bool {
+        now_us >= self.next_us
+    }
+
+    /// When the next slice is due.
+    pub(crate) fn next_us(&self) -> u64 {
+        self.next_us
+    }
+
+    fn slots_a_slice(&self) -> usize {
+        SLOTS.div_ceil(self.workers * SLICES)
+    }
+
+    fn advance(&mut self) {
+        self.slot += self.workers;
+        if self.slot >= SLOTS {
+            self.slot = self.worker;
+        }
+        self.slots_left -= 1;
+    }
+}
+
+impl Worker {
+    /// Does what is due. Inside a turn, with no lock held.
+    pub(crate) fn run_cycle(&mut self, engine: &Engine) {
+        self.retry_leaving();
+        let more_garbage = !self.garbage.is_empty() && self.free_garbage();
+        if !self.cycle.is_due(self.now.monotonic_us) {
+            return;
+        }
+        if self.cycle.slots_left == 0 {
+            self.cycle.slots_left = self.cycle.slots_a_slice();
+            self.cycle.slices += 1;
+            if self.cycle.slices.is_multiple_of(SLICES as u64) {
+                self.close_idle();
+            }
+        }
+        let finished = self.expire_slice(engine);
+        let pause = if finished && !more_garbage { SLICE_US } else { 0 };
+        self.cycle.next_us = self.now.monotonic_us + pause;
+    }
+
+    /// Reclaims expired keys in the next slots. False: the budget ran out before the slice was done.
+    fn expire_slice(&mut self, engine: &Engine) -> bool {
+        let mut budget = KEYS_A_SLICE;
+        let databases = u8::try_from(engine.keyspace.databases() - 1).unwrap_or(u8::MAX);
+        while self.cycle.slots_left > 0 {
+            let slot = u16::try_from(self.cycle.slot).expect("below 16,384");
+            for database in 0..=databases {
+                if !engine.keyspace.has_database(database) {
+                    continue;
+                }
+                loop {
+                    let place = Place { database, slot };
+                    let looked = engine.keyspace.expire(
+                        place,
+                        self.now.unix_ms,
+                        KEYS_A_LOCK,
+                        &engine.workers[self.id].counters,
+                        &mut self.effects,
+                    );
+                    budget = budget.saturating_sub(looked);
+                    if budget == 0 {
+                        return false;
+                    }
+                    if looked < KEYS_A_LOCK {
+                        break;
+                    }
+                }
+            }
+            self.cycle.advance();
+        }
+        true
+    }
+}

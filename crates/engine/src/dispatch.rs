@@ -1,0 +1,217 @@
+//! May a command run, and how: the checks that come before every command, in Valkey's order.
+
+use crate::batch::Request;
+use crate::catalog::{Catalog, Entry, Handler};
+use crate::connection::{Close, Connection, ReplyMode, State};
+use crate::engine::Engine;
+use crate::execute::{Call, Progress};
+use crate::session::Session;
+use crate::stats;
+use crate::worker::Worker;
+use caudal_commands::{Args, Error, Flags};
+use caudal_keyspace::Held;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Words of an unknown command that its error shows, together at most this long.
+const UNKNOWN_ARGS_BYTES_MAX: usize = 128;
+
+impl Worker {
+    /// Runs one command of a connection, or says why it cannot run now. `clock` is the time at which the command before
+    /// it ended, and becomes the time at which this one did.
+    pub(crate) fn dispatch<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        request: Request<'_>,
+        clock: &mut u64,
+    ) -> Progress {
+        if connection.reply_mode != ReplyMode::On {
+            return self.dispatch_muted(engine, held, connection, request, clock);
+        }
+        let entry = match self.admit(engine, connection, request) {
+            Ok(entry) => entry,
+            Err(error) => {
+                self.refuse(connection, request.entry, &error);
+                return Progress::Done;
+            }
+        };
+        if self.must_pause(engine, connection, entry) {
+            return Progress::RunsAgain;
+        }
+        connection.info.command.store(entry.id + 1, Relaxed);
+        if connection.queue.is_some() && !is_transaction_control(entry) {
+            self.queue(connection, entry, request.args);
+            return Progress::Done;
+        }
+        let outcome = match entry.handler {
+            Handler::Data(apply) if !entry.spec.gate => {
+                let call = Call { entry, apply, args: request.args, first_key: request.first_key };
+                self.execute(engine, held, connection, call)
+            }
+            Handler::Data(_) | Handler::Container => Err(unknown_subcommand(entry, request.args)),
+            Handler::Session(apply) => {
+                *held = Held::none();
+                apply(&mut Session { engine, worker: self, connection }, request.args)
+            }
+        };
+        let failed = outcome.is_err();
+        let progress = outcome.unwrap_or_else(|error| {
+            stats::add(&self.shared().stats.error_replies, 1);
+            connection.reply().error(&error.0);
+            Progress::Done
+        });
+        self.account(entry, progress, failed, clock);
+        progress
+    }
+
+    /// CLIENT REPLY OFF and SKIP: the command runs, its reply goes nowhere.
+    fn dispatch_muted<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        request: Request<'_>,
+        clock: &mut u64,
+    ) -> Progress {
+        let before = std::mem::replace(&mut connection.reply_mode, ReplyMode::On);
+        let sent = std::mem::take(&mut connection.output);
+        // CLIENT REPLY sets the mode anew; what is left at `On` was not touched, unless it was said.
+        connection.said_reply_mode = false;
+        let progress = self.dispatch(engine, held, connection, request, clock);
+        let said = connection.said_reply_mode;
+        let reply = std::mem::replace(&mut connection.output, sent);
+        if said && connection.reply_mode == ReplyMode::On {
+            connection.output.append(reply);
+        } else if !said && before == ReplyMode::Off {
+            connection.reply_mode = ReplyMode::Off;
+        } else if !said && progress == Progress::RunsAgain {
+            connection.reply_mode = before;
+        }
+        progress
+    }
+
+    /// The checks that can refuse a command.
+    fn admit(
+        &self,
+        engine: &Engine,
+        connection: &Connection,
+        request: Request<'_>,
+    ) -> Result<&'static Entry, Error> {
+        let Some(entry) = request.entry else { return Err(unknown_command(request.args)) };
+        if let Handler::Container = entry.handler
+            && request.args.len() > 1
+        {
+            return Err(unknown_subcommand(entry, request.args));
+        }
+        if !entry.spec.accepts(request.args.len()) {
+            return Err(Error::arity(&entry.full_name));
+        }
+        if !connection.authenticated && !entry.spec.flags.has(Flags::NO_AUTH) {
+            return Err(Error::text("NOAUTH Authentication required."));
+        }
+        if connection.queue.is_some() && entry.spec.flags.has(Flags::NO_MULTI) {
+            return Err(Error::text("ERR Command not allowed inside a transaction"));
+        }
+        if self.over_memory
+            && entry.spec.flags.has(Flags::DENYOOM)
+            && !(connection.queue.is_some() && is_transaction_control(entry))
+        {
+            return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
+        }
+        let _ = engine;
+        Ok(entry)
+    }
+
+    fn refuse(&self, connection: &mut Connection, entry: Option<&Entry>, error: &Error) {
+        let stats = &self.shared().stats;
+        stats::add(&stats.error_replies, 1);
+        if let Some(entry) = entry {
+            stats::add(&stats.commands[usize::from(entry.id)].rejected, 1);
+        }
+        if let Some(queue) = &mut connection.queue {
+            queue.is_broken = true;
+        }
+        connection.reply().error(&error.0);
+    }
+
+    /// Whether CLIENT PAUSE holds the command; then its connection is set aside.
+    fn must_pause(&mut self, engine: &Engine, connection: &mut Connection, entry: &Entry) -> bool {
+        let pause = &engine.pause;
+        let mut until = pause.all_until_ms.load(Relaxed);
+        if until <= self.now.unix_ms && may_write(connection, entry) {
+            until = pause.writes_until_ms.load(Relaxed);
+        }
+        if until <= self.now.unix_ms || entry.spec.parent == Some("CLIENT") {
+            return false;
+        }
+        connection.state = State::Paused;
+        let wait_us = (until - self.now.unix_ms).saturating_mul(1000);
+        let at_us = self.now.monotonic_us.saturating_add(wait_us);
+        self.timers.resume_at(at_us, connection.info.id);
+        true
+    }
+
+    fn account(&mut self, entry: &Entry, progress: Progress, failed: bool, clock: &mut u64) {
+        let nanos = (self.engine.environment.nanos)();
+        let duration = nanos.saturating_sub(std::mem::replace(clock, nanos));
+        if progress == Progress::RunsAgain {
+            return;
+        }
+        let shared = &self.engine.workers[self.id];
+        stats::add(&shared.stats.commands_processed, 1);
+        let command = &shared.stats.commands[usize::from(entry.id)];
+        stats::add(&command.calls, 1);
+        stats::add(&command.duration_ns, duration);
+        if failed {
+            stats::add(&command.failed, 1);
+        }
+    }
+
+    /// Closes a connection whose unsent replies pass `client-output-buffer-limit`.
+    pub(crate) fn check_output_limit(&mut self, connection: &mut Connection) {
+        let limit = self.tuning.config.output_bytes_max();
+        if limit > 0 && connection.output.bytes() as u64 > limit {
+            stats::add(&self.shared().stats.output_limit_closed, 1);
+            connection.close = Close::Now;
+        }
+    }
+}
+
+/// Commands that act on a transaction instead of being queued by it.
+fn is_transaction_control(entry: &Entry) -> bool {
+    entry.spec.parent.is_none()
+        && matches!(
+            entry.spec.name,
+            "EXEC" | "DISCARD" | "MULTI" | "WATCH" | "QUIT" | "RESET"
+        )
+}
+
+/// Whether a command, or the transaction that it ends, changes data.
+fn may_write(connection: &Connection, entry: &Entry) -> bool {
+    let queued = |queue: &crate::transaction::Queue| queue.writes();
+    Catalog::is_write(entry)
+        || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
+}
+
+fn unknown_command(args: Args<'_>) -> Error {
+    let text = |word: &[u8], most: usize| {
+        String::from_utf8_lossy(&word[..word.len().min(most)]).into_owned()
+    };
+    let mut words = String::new();
+    for word in args.from(1) {
+        if words.len() >= UNKNOWN_ARGS_BYTES_MAX {
+            break;
+        }
+        let left = UNKNOWN_ARGS_BYTES_MAX - words.len();
+        words.push_str(&format!("'{}' ", text(word, left)));
+    }
+    let name = text(args.at(0), UNKNOWN_ARGS_BYTES_MAX);
+    Error::new(format!("ERR unknown command '{name}', with args beginning with: {words}"))
+}
+
+fn unknown_subcommand(entry: &Entry, args: Args<'_>) -> Error {
+    let word = args.get(1).unwrap_or_default();
+    let word = String::from_utf8_lossy(&word[..word.len().min(UNKNOWN_ARGS_BYTES_MAX)]);
+    Error::new(format!("ERR unknown subcommand '{word}'. Try {} HELP.", entry.spec.name))
+}

@@ -1,0 +1,148 @@
+//! What all workers share.
+
+use crate::catalog::Catalog;
+use crate::clients::Clients;
+use crate::config::Config;
+use crate::mail::{Mail, Mailbox, Wake};
+use crate::stats::Stats;
+use crate::worker::Worker;
+use caudal_keyspace::{Counters, Gate, Keyspace, Parked, Totals};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// What the engine cannot know by itself.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Number of workers.
+    pub workers: usize,
+    /// Seeds hashes and samples; random in a server, fixed in a test.
+    pub seed: u64,
+    /// Unix milliseconds at the start.
+    pub started_ms: u64,
+    /// 40 hexadecimal digits that name this run.
+    pub run_id: String,
+    /// The process's number, for INFO.
+    pub process_id: u32,
+    /// The operating system, for INFO.
+    pub system: String,
+    /// The I/O back end, for INFO.
+    pub io_backend: &'static str,
+    /// Nanoseconds on a clock that only goes forward, cheap enough to read once a command.
+    pub nanos: fn() -> u64,
+    /// Ends the process cleanly: SHUTDOWN calls it.
+    pub shutdown: fn(),
+}
+
+/// One worker's part that others may read or write to.
+pub(crate) struct Shared {
+    pub(crate) mailbox: Mailbox,
+    pub(crate) counters: Counters,
+    pub(crate) stats: Stats,
+}
+
+/// CLIENT PAUSE, as every worker reads it.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    /// Unix milliseconds until which writes wait.
+    pub(crate) writes_until_ms: AtomicU64,
+    /// Unix milliseconds until which all commands wait.
+    pub(crate) all_until_ms: AtomicU64,
+}
+
+/// The store. One a process.
+pub struct Engine {
+    pub(crate) keyspace: Keyspace,
+    pub(crate) gate: Gate,
+    pub(crate) catalog: &'static Catalog,
+    pub(crate) workers: Arc<[Shared]>,
+    pub(crate) clients: Clients,
+    pub(crate) pause: Pause,
+    pub(crate) environment: Environment,
+    config: RwLock<Arc<Config>>,
+    /// Grows with each change of the configuration.
+    config_version: AtomicU64,
+    /// Serialises changes of the configuration.
+    config_change: Mutex<()>,
+}
+
+impl Engine {
+    /// An empty store.
+    pub fn new(config: Config, environment: Environment) -> Arc<Engine> {
+        let catalog = Catalog::get();
+        let workers: Arc<[Shared]> = (0..environment.workers)
+            .map(|_| Shared {
+                mailbox: Mailbox::default(),
+                counters: Counters::default(),
+                stats: Stats::new(catalog.entries().len()),
+            })
+            .collect();
+        caudal_value::seed::set(environment.seed.rotate_left(32));
+        let mailboxes = Arc::clone(&workers);
+        let resume = move |parked: Parked| {
+            let mail = Mail::Unparked { connection: parked.connection };
+            mailboxes[usize::from(parked.worker)].mailbox.send(mail);
+        };
+        Arc::new(Engine {
+            keyspace: Keyspace::new(config.databases(), environment.seed, resume),
+            gate: Gate::new(environment.workers),
+            catalog,
+            workers,
+            clients: Clients::default(),
+            pause: Pause::default(),
+            environment,
+            config: RwLock::new(Arc::new(config)),
+            config_version: AtomicU64::new(1),
+            config_change: Mutex::new(()),
+        })
+    }
+
+    /// Takes the worker numbered `id`, once; `wake` ends its thread's sleep when it has mail.
+    pub fn worker(self: &Arc<Engine>, id: usize, wake: impl Fn() + Send + Sync + 'static) -> Worker {
+        self.workers[id].mailbox.set_wake(Box::new(wake) as Wake);
+        Worker::new(Arc::clone(self), id)
+    }
+
+    /// The configuration as it stands.
+    pub fn config(&self) -> Arc<Config> {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Number of the configuration's last change: workers compare it once a turn.
+    pub(crate) fn config_version(&self) -> u64 {
+        self.config_version.load(Ordering::Acquire)
+    }
+
+    /// Changes the configuration as a whole, or not at all.
+    pub(crate) fn change_config<E>(
+        &self,
+        change: impl FnOnce(&mut Config) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let _one_at_a_time = self.config_change.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut config = Config::clone(&self.config());
+        change(&mut config)?;
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        self.config_version.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// Number of keys and volatile keys of a database, summed over the workers.
+    pub(crate) fn totals(&self, database: u8) -> Totals {
+        Totals::of(self.workers.iter().map(|worker| &worker.counters), database)
+    }
+
+    /// Sums a statistic over the workers.
+    pub(crate) fn sum(&self, of: impl Fn(&Shared) -> &AtomicU64) -> u64 {
+        self.workers.iter().map(|worker| of(worker).load(Ordering::Relaxed)).sum()
+    }
+
+    /// Sends every worker a message.
+    pub(crate) fn broadcast(&self, mail: impl Fn() -> Mail) {
+        self.workers.iter().for_each(|worker| worker.mailbox.send(mail()));
+    }
+
+    /// Opens the gate that `worker` closed and wakes those that wait for it.
+    pub(crate) fn open_gate(&self, worker: usize) {
+        self.gate.open(worker);
+        self.broadcast(|| Mail::Gate);
+    }
+}

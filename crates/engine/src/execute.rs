@@ -1,0 +1,263 @@
+//! Runs a command on data: locks its slots, applies it, and does what follows from it before unlocking.
+
+use crate::catalog::{Catalog, Entry, mode_of};
+use crate::connection::{Connection, State};
+use crate::engine::Engine;
+use crate::stats;
+use crate::worker::Worker;
+use caudal_commands::{Args, Context, Error, Flow, Outcome};
+use caudal_keyspace::{Busy, Held, Keys, Parked, Place, Wanted};
+use caudal_table::{KeyHash, Mode};
+use caudal_wire::Reply;
+use smallvec::SmallVec;
+
+/// A command found its slots busy this often: it takes the gate instead.
+const PARKED_TIMES_MAX: u8 = 8;
+/// Rounds of widening a lock set by what serving waiters needs; each round follows one more link of BLMOVEs.
+const WIDENINGS_MAX: usize = 16;
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// It ran, and replied.
+    Done,
+    /// It waits for a key; its bytes are used up.
+    Waits,
+    /// It did not run, and its bytes stay: the connection is set aside until it can.
+    RunsAgain,
+}
+
+/// A command on data with its words.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome,
+    pub(crate) args: Args<'a>,
+    pub(crate) first_key: Option<(usize, KeyHash)>,
+}
+
+/// Slots to be locked, sorted, each once.
+pub(crate) type WantedSet = SmallVec<[Wanted; 4]>;
+
+/// Where a command's keys live and replies go.
+pub(crate) struct Scene<'o> {
+    pub(crate) database: u8,
+    pub(crate) no_touch: bool,
+    pub(crate) may_wait: bool,
+    pub(crate) reply: Reply<'o>,
+}
+
+impl Worker {
+    /// Runs a command of a connection.
+    #[inline]
+    pub(crate) fn execute<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: Call<'_>,
+    ) -> Result<Progress, Error> {
+        if !connection.needs_gate {
+            return self.execute_locked(engine, held, connection, call);
+        }
+        *held = Held::none();
+        if let Some(progress) = self.enter_gate(engine, connection) {
+            return Ok(progress);
+        }
+        connection.needs_gate = false;
+        let outcome = self.execute_locked(engine, held, connection, call);
+        *held = Held::none();
+        engine.open_gate(self.id);
+        outcome
+    }
+
+    fn execute_locked<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: Call<'_>,
+    ) -> Result<Progress, Error> {
+        if let Some(progress) = self.lock(engine, held, connection, &call) {
+            return Ok(progress);
+        }
+        let scene = Scene {
+            database: connection.database,
+            no_touch: connection.no_touch,
+            may_wait: true,
+            reply: connection.reply(),
+        };
+        match self.apply(engine, held, scene, call)? {
+            Flow::Done => {
+                self.serve_waiters(engine, held);
+                Ok(Progress::Done)
+            }
+            Flow::Wait(wait) => {
+                self.start_waiting(engine, held, connection, call, wait);
+                Ok(Progress::Waits)
+            }
+            Flow::Busy(busy) => {
+                *held = Held::none();
+                Ok(self.set_aside(engine, connection, busy))
+            }
+        }
+    }
+
+    /// Runs a command whose slots are locked. Its effects are noted; keys that it made ready wait in `ready_keys`.
+    pub(crate) fn apply<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        scene: Scene<'_>,
+        call: Call<'_>,
+    ) -> Outcome {
+        let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
+        let mut context = Context {
+            keys: Keys {
+                held,
+                keyspace: &engine.keyspace,
+                database: scene.database,
+                now: self.now.unix_ms,
+                limits: &self.tuning.limits,
+                counters: &engine.workers[self.id].counters,
+                effects: &mut self.effects,
+                ready: &mut self.ready_keys,
+                changes: 0,
+                explained: false,
+                clock,
+            },
+            reply: scene.reply,
+            random: &mut self.random,
+            settings: &self.tuning.settings,
+            may_wait: scene.may_wait,
+            first_key: call.first_key,
+        };
+        let outcome = (call.apply)(&mut context, call.args);
+        let keys = context.keys;
+        if keys.changes > 0 && !keys.explained && keys.effects.wanted() {
+            keys.effects.push(scene.database, call.args.from(0));
+        }
+        outcome
+    }
+
+    /// Makes `held` cover the command's slots. `Some`: it could not, and the connection is set aside.
+    fn lock<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: &Call<'_>,
+    ) -> Option<Progress> {
+        if let Some((argument, mode)) = call.entry.single_key
+            && let Some((first, hash)) = call.first_key
+            && first == argument
+            && call.entry.other_database.is_none()
+        {
+            let place = Place { database: connection.database, slot: hash.slot().0 };
+            let wanted = Wanted { place, mode };
+            if held.covers(&wanted) {
+                return None;
+            }
+            *held = Held::none();
+            match Held::one(&engine.keyspace, wanted) {
+                Err(busy) => return Some(self.set_aside(engine, connection, busy)),
+                Ok(now_held) => *held = now_held,
+            }
+            if mode == Mode::Shared || !engine.keyspace.has_waiters(held) {
+                return None;
+            }
+        }
+        let mut wanted = WantedSet::new();
+        want_keys(engine, call.entry, call.args, connection.database, &mut wanted);
+        self.lock_all(engine, held, connection, wanted, Catalog::is_write(call.entry))
+    }
+
+    /// Makes `held` cover `wanted`, and for a write whatever serving the waiters there may touch.
+    pub(crate) fn lock_all<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        mut wanted: WantedSet,
+        is_write: bool,
+    ) -> Option<Progress> {
+        normalise(&mut wanted);
+        for _ in 0..WIDENINGS_MAX {
+            if held.is_empty() || !wanted.iter().all(|want| held.covers(want)) {
+                *held = Held::none();
+                match Held::all(&engine.keyspace, &wanted) {
+                    Err(busy) => return Some(self.set_aside(engine, connection, busy)),
+                    Ok(now_held) => *held = now_held,
+                }
+            }
+            if !is_write || !engine.keyspace.has_waiters(held) {
+                return None;
+            }
+            let mut missing = Vec::new();
+            engine.keyspace.uncovered(held, &mut missing);
+            if missing.is_empty() {
+                return None;
+            }
+            wanted.extend(missing.into_iter().map(|place| Wanted { place, mode: Mode::Exclusive }));
+            normalise(&mut wanted);
+        }
+        // A chain of BLMOVEs longer than that is served link by link, by the writes that follow.
+        None
+    }
+
+    /// Sets a connection aside until a busy slot is unlocked.
+    pub(crate) fn set_aside(
+        &mut self,
+        engine: &Engine,
+        connection: &mut Connection,
+        busy: Busy,
+    ) -> Progress {
+        stats::add(&self.shared().stats.parked, 1);
+        connection.parked_times = connection.parked_times.saturating_add(1);
+        let worker = u16::try_from(self.id).expect("few workers");
+        let parked = Parked { worker, connection: connection.info.id };
+        if connection.parked_times > PARKED_TIMES_MAX {
+            connection.parked_times = 0;
+            return self.wait_for_gate(connection);
+        }
+        if engine.keyspace.park(busy, parked) {
+            connection.state = State::Parked;
+        } else {
+            // It was unlocked meanwhile: the command is tried again with the next batch.
+            self.own_mail.push_back(crate::mail::Mail::Unparked { connection: connection.info.id });
+            connection.state = State::Parked;
+        }
+        Progress::RunsAgain
+    }
+}
+
+/// Adds the slots of a command's keys.
+pub(crate) fn want_keys(
+    engine: &Engine,
+    entry: &Entry,
+    args: Args<'_>,
+    database: u8,
+    wanted: &mut WantedSet,
+) {
+    let other = entry.other_database.and_then(|of| of(args)).filter(|other| {
+        *other != database && usize::from(*other) < engine.keyspace.databases()
+    });
+    entry.each_key(args, |at, flags| {
+        let slot = engine.keyspace.hash(args.at(at)).slot().0;
+        wanted.push(Wanted { place: Place { database, slot }, mode: mode_of(flags) });
+        if let Some(database) = other {
+            wanted.push(Wanted { place: Place { database, slot }, mode: Mode::Exclusive });
+        }
+    });
+}
+
+/// Sorts, and merges what names one slot twice, exclusive before shared.
+pub(crate) fn normalise(wanted: &mut WantedSet) {
+    wanted.sort_unstable_by_key(|want| (want.place, want.mode == Mode::Shared));
+    wanted.dedup_by_key(|want| want.place);
+}
+
+/// The access clock of a moment: minutes do not suffice for OBJECT IDLETIME, 24 bits of seconds last 194 days.
+pub(crate) fn access_clock(unix_ms: u64) -> u32 {
+    ((unix_ms / 1000) & 0x00ff_ffff) as u32
+}

@@ -1,0 +1,312 @@
+//! MULTI, EXEC, DISCARD, WATCH, UNWATCH.
+//!
+//! EXEC locks the slots of all queued commands and of all watched keys at once, so that others see all of it or
+//! nothing. What must stay true: nothing has run when EXEC is set aside for a busy slot.
+
+use crate::batch::look_up;
+use crate::catalog::{Catalog, Entry, Handler};
+use crate::connection::Connection;
+use crate::engine::Engine;
+use crate::execute::{Call, Progress, Scene, WantedSet, want_keys};
+use crate::session::{Session, SessionCommand};
+use crate::stats;
+use crate::worker::Worker;
+use caudal_commands::{Args, Error, Flags, Flow, Group, KeyFlags, OwnedArgs, Spec};
+use caudal_keyspace::{Held, Place, Ready, Wanted, Watch, WatchedKey};
+use caudal_table::Mode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Commands between MULTI and EXEC.
+#[derive(Default)]
+pub(crate) struct Queue {
+    commands: Vec<(&'static Entry, OwnedArgs)>,
+    /// Whether one was refused: EXEC aborts.
+    pub(crate) is_broken: bool,
+}
+
+impl Queue {
+    /// Whether any queued command changes data.
+    pub(crate) fn writes(&self) -> bool {
+        self.commands.iter().any(|(entry, _)| Catalog::is_write(entry))
+    }
+
+    /// Number of commands.
+    pub(crate) fn len(&self) -> usize {
+        self.commands.len()
+    }
+}
+
+/// What a connection watches.
+#[derive(Default)]
+pub(crate) struct Watching {
+    watch: Arc<Watch>,
+    keys: Vec<WatchedKey>,
+}
+
+const fn spec(name: &'static str, summary: &'static str) -> Spec {
+    Spec::new(name, summary).group(Group::Transactions).no_script().loading_stale().fast()
+}
+
+const MULTI: Spec =
+    spec("MULTI", "Starts a transaction.").since("1.2.0").flag(Flags::ALLOW_BUSY).flag(Flags::NO_MULTI);
+const EXEC: Spec = Spec::new("EXEC", "Runs the queued commands as one.")
+    .since("1.2.0")
+    .group(Group::Transactions)
+    .no_script()
+    .loading_stale()
+    .flag(Flags::SKIP_SLOWLOG);
+const DISCARD: Spec =
+    spec("DISCARD", "Forgets the queued commands.").since("2.0.0").flag(Flags::ALLOW_BUSY);
+const WATCH: Spec = spec("WATCH", "Lets the next EXEC run only if these keys stay unchanged.")
+    .since("2.2.0")
+    .arity(-2)
+    .flag(Flags::ALLOW_BUSY)
+    .flag(Flags::NO_MULTI)
+    .key_range(1, -1, 1, KeyFlags::RO);
+const UNWATCH: Spec = spec("UNWATCH", "Forgets the watched keys.").since("2.2.0").flag(Flags::ALLOW_BUSY);
+
+/// The family.
+pub(crate) const COMMANDS: &[SessionCommand] = &[
+    SessionCommand::new(DISCARD, discard),
+    SessionCommand::new(EXEC, exec),
+    SessionCommand::new(MULTI, multi),
+    SessionCommand::new(UNWATCH, unwatch),
+    SessionCommand::new(WATCH, watch),
+];
+
+fn multi(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
+    session.connection.queue = Some(Box::default());
+    session.connection.info.queued.store(1, Relaxed);
+    session.reply_ok()
+}
+
+fn discard(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
+    if session.connection.queue.is_none() {
+        return Err(Error::text("ERR DISCARD without MULTI"));
+    }
+    session.worker.end_transaction(session.connection);
+    session.reply_ok()
+}
+
+fn unwatch(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
+    session.worker.forget_watches(session.connection);
+    session.reply_ok()
+}
+
+fn watch(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Error> {
+    let Session { engine, worker, connection } = session;
+    let database = connection.database;
+    let mut wanted = WantedSet::new();
+    for key in args.from(1) {
+        let place = Place { database, slot: engine.keyspace.hash(key).slot().0 };
+        wanted.push(Wanted { place, mode: Mode::Exclusive });
+    }
+    let mut held = Held::none();
+    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, false) {
+        return Ok(progress);
+    }
+    let mut watching = connection.watching.take().unwrap_or_default();
+    for key in args.from(1) {
+        let place = Place { database, slot: engine.keyspace.hash(key).slot().0 };
+        if watching.keys.iter().any(|at| at.place == place && *at.key == *key) {
+            continue;
+        }
+        let watched = WatchedKey { place, key: key.into() };
+        let counters = &engine.workers[worker.id].counters;
+        let now = worker.now.unix_ms;
+        engine.keyspace.reclaim(&mut held, &watched, now, counters, &mut worker.effects);
+        engine.keyspace.watch(&mut held, &watching.watch, &watched);
+        watching.keys.push(watched);
+    }
+    let count = u32::try_from(watching.keys.len()).unwrap_or(u32::MAX);
+    connection.info.watched.store(count, Relaxed);
+    connection.watching = Some(watching);
+    session.reply_ok()
+}
+
+fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
+    let Session { engine, worker, connection } = session;
+    let Some(queue) = connection.queue.take() else {
+        return Err(Error::text("ERR EXEC without MULTI"));
+    };
+    if queue.is_broken {
+        worker.end_transaction(connection);
+        let text = "EXECABORT Transaction discarded because of previous errors.";
+        return Err(Error::text(text));
+    }
+    let engine = *engine;
+    let alone = connection.needs_gate || queue.commands.iter().any(|(entry, _)| needs_gate(entry));
+    if alone {
+        if let Some(progress) = worker.enter_gate(engine, connection) {
+            connection.queue = Some(queue);
+            return Ok(progress);
+        }
+        connection.needs_gate = false;
+        worker.is_alone = true;
+    }
+    let mut held = Held::none();
+    let wanted = wanted(engine, connection, &queue);
+    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, queue.writes()) {
+        debug_assert!(!alone, "nobody holds a slot while the gate is complete");
+        connection.queue = Some(queue);
+        return Ok(progress);
+    }
+    let now = worker.now.unix_ms;
+    let stale = connection.watching.as_ref().is_some_and(|watching| {
+        watching.watch.is_dirty()
+            || watching.keys.iter().any(|key| engine.keyspace.expired_since(&held, key, now))
+    });
+    if stale {
+        connection.reply().null_array();
+    } else {
+        worker.run_queue(engine, &mut held, connection, &queue);
+    }
+    drop(held);
+    if alone {
+        worker.is_alone = false;
+        engine.open_gate(worker.id);
+    }
+    worker.end_transaction(connection);
+    Ok(Progress::Done)
+}
+
+/// Whether a command inside EXEC needs every other worker stopped: it works on more than its keys.
+fn needs_gate(entry: &Entry) -> bool {
+    let walks = matches!(entry.handler, Handler::Data(_)) && entry.spec.keys().is_empty();
+    entry.spec.gate || walks
+}
+
+/// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to, and of what it watches.
+fn wanted(engine: &Engine, connection: &Connection, queue: &Queue) -> WantedSet {
+    let mut wanted = WantedSet::new();
+    let mut database = connection.database;
+    for (entry, args) in &queue.commands {
+        let args = args.view();
+        if entry.spec.name == "SELECT"
+            && let Some(selected) = selected(engine, args)
+        {
+            database = selected;
+        }
+        want_keys(engine, entry, args, database, &mut wanted);
+    }
+    if let Some(watching) = &connection.watching {
+        let shared = |key: &WatchedKey| Wanted { place: key.place, mode: Mode::Shared };
+        wanted.extend(watching.keys.iter().map(shared));
+    }
+    wanted
+}
+
+/// The database that a SELECT names, if it is one.
+pub(crate) fn selected(engine: &Engine, args: Args<'_>) -> Option<u8> {
+    let number = caudal_text::integer::parse_i64(args.get(1)?)?;
+    u8::try_from(number).ok().filter(|it| usize::from(*it) < engine.keyspace.databases())
+}
+
+impl Worker {
+    /// Queues a command of a transaction.
+    pub(crate) fn queue(
+        &mut self,
+        connection: &mut Connection,
+        entry: &'static Entry,
+        args: Args<'_>,
+    ) {
+        let queue = connection.queue.as_mut().expect("the caller looked");
+        queue.commands.push((entry, args.to_owned()));
+        let count = u32::try_from(queue.len() + 1).unwrap_or(u32::MAX);
+        connection.info.queued.store(count, Relaxed);
+        connection.reply().status("QUEUED");
+    }
+
+    /// Runs the queued commands, under locks that are held for all of them or, at the gate, taken one by one.
+    fn run_queue<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        queue: &Queue,
+    ) {
+        connection.reply().array(queue.len());
+        let effects_before = self.effects.begin();
+        for (entry, args) in &queue.commands {
+            let outcome = self.run_queued(engine, held, connection, entry, args.view());
+            let shared = &engine.workers[self.id].stats;
+            let command = &shared.commands[usize::from(entry.id)];
+            stats::add(&command.calls, 1);
+            if let Err(error) = outcome {
+                stats::add(&command.failed, 1);
+                stats::add(&shared.error_replies, 1);
+                connection.reply().error(&error.0);
+            }
+        }
+        if self.is_alone && !self.ready_keys.is_empty() {
+            let exclusive = |ready: &Ready| Wanted { place: ready.place, mode: Mode::Exclusive };
+            let wanted = self.ready_keys.iter().map(exclusive).collect();
+            self.lock_all(engine, held, connection, wanted, true);
+        }
+        self.serve_waiters(engine, held);
+        self.effects.commit(effects_before);
+    }
+
+    fn run_queued<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        entry: &'static Entry,
+        args: Args<'_>,
+    ) -> Result<(), Error> {
+        if self.is_alone {
+            *held = Held::none();
+        }
+        match entry.handler {
+            Handler::Data(apply) => {
+                if self.is_alone {
+                    let mut wanted = WantedSet::new();
+                    want_keys(engine, entry, args, connection.database, &mut wanted);
+                    self.lock_all(engine, held, connection, wanted, false);
+                }
+                let (_, first_key) = look_up(engine, connection.database, args);
+                let call = Call { entry, apply, args, first_key };
+                let scene = Scene {
+                    database: connection.database,
+                    no_touch: connection.no_touch,
+                    may_wait: false,
+                    reply: connection.reply(),
+                };
+                let flow = self.apply(engine, held, scene, call)?;
+                assert!(matches!(flow, Flow::Done), "nothing waits in a transaction");
+                Ok(())
+            }
+            Handler::Session(apply) => {
+                let progress = apply(&mut Session { engine, worker: self, connection }, args)?;
+                assert!(progress == Progress::Done, "a transaction holds what its commands need");
+                Ok(())
+            }
+            Handler::Container => Err(Error::SYNTAX),
+        }
+    }
+
+    /// Leaves MULTI and forgets the watches.
+    pub(crate) fn end_transaction(&mut self, connection: &mut Connection) {
+        connection.queue = None;
+        connection.info.queued.store(0, Relaxed);
+        self.forget_watches(connection);
+    }
+
+    /// Forgets what a connection watches. No lock is held but perhaps the gate.
+    pub(crate) fn forget_watches(&mut self, connection: &mut Connection) {
+        let Some(watching) = connection.watching.take() else { return };
+        connection.info.watched.store(0, Relaxed);
+        let engine = Arc::clone(&self.engine);
+        let mut places: Vec<Place> = watching.keys.iter().map(|key| key.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            match Held::one(&engine.keyspace, Wanted { place, mode: Mode::Exclusive }) {
+                Ok(mut held) => engine.keyspace.unwatch(&mut held, &watching.watch, place),
+                Err(_) => self.unwatching.push((Arc::clone(&watching.watch), place)),
+            }
+        }
+    }
+}

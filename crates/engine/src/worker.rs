@@ -1,0 +1,418 @@
+//! One thread's part of the engine: its connections and their turns.
+
+use crate::batch::Batch;
+use crate::blocking::Timers;
+use crate::clients::ClientInfo;
+use crate::config::Config;
+use crate::connection::{Close, Connection, Peer, State, Status};
+use crate::cycle::Cycle;
+use crate::engine::{Engine, Shared};
+use crate::mail::Mail;
+use crate::stats;
+use caudal_commands::{Random, Settings};
+use caudal_keyspace::{Effects, Place, Ready, Waiter, Watch};
+use caudal_table::Table;
+use caudal_value::Limits;
+use caudal_wire::Output;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// A connection's index among its worker's: small, reused.
+pub type Token = usize;
+
+/// Commands that one turn executes before the thread looks at its sockets again.
+const TURN_COMMANDS_MAX: usize = 1024;
+/// Input buffers kept for the next turn's connections.
+const BUFFERS_MAX: usize = 64;
+/// A buffer that grew beyond this is freed rather than kept.
+const BUFFER_KEPT_BYTES_MAX: usize = 64 << 10;
+/// Bytes that a connection is offered at a time.
+pub(crate) const RECEIVE_BYTES: usize = 16 << 10;
+
+/// The time of a turn, read once at its beginning.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Now {
+    /// Unix milliseconds.
+    pub unix_ms: u64,
+    /// Unix time's microseconds within the millisecond, for TIME: 0..1000.
+    pub unix_us_rest: u32,
+    /// Microseconds on a clock that only goes forward.
+    pub monotonic_us: u64,
+}
+
+/// What came of a new connection.
+#[derive(Debug)]
+pub enum Open {
+    /// It is the worker's now.
+    Accepted(Token),
+    /// Send this and close it.
+    Refused(Vec<u8>),
+}
+
+/// What commands need of the configuration, in the form they need it.
+pub(crate) struct Tuning {
+    pub(crate) config: Arc<Config>,
+    pub(crate) version: u64,
+    pub(crate) limits: Limits,
+    pub(crate) settings: Settings,
+}
+
+impl Tuning {
+    fn of(engine: &Engine) -> Tuning {
+        let version = engine.config_version();
+        let config = engine.config();
+        let (limits, settings) = (config.value_limits(), config.command_settings());
+        Tuning { config, version, limits, settings }
+    }
+}
+
+/// One thread's connections, and all it needs to run their commands.
+pub struct Worker {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) id: usize,
+    pub(crate) now: Now,
+    pub(crate) tuning: Tuning,
+    pub(crate) random: Random,
+    pub(crate) effects: Effects,
+    /// Keys that the running command made ready.
+    pub(crate) ready_keys: Vec<Ready>,
+    /// Messages of this worker to itself, read at the end of each batch.
+    pub(crate) own_mail: VecDeque<Mail>,
+    pub(crate) timers: Timers,
+    pub(crate) cycle: Cycle,
+    /// Whether this turn's used memory is above `maxmemory`.
+    pub(crate) over_memory: bool,
+    pub(crate) connections: Vec<Option<Box<Connection>>>,
+    free: Vec<Token>,
+    by_id: HashMap<u64, Token>,
+    ready: VecDeque<Token>,
+    outgoing: Vec<Token>,
+    buffers: Vec<Vec<u8>>,
+    pub(crate) batch: Batch,
+    /// Tables of flushed databases, freed a few a turn.
+    pub(crate) garbage: Vec<Table>,
+    /// Claimed waiters still to be taken out of the queues of slots that were busy.
+    pub(crate) leaving: Vec<(Arc<Waiter>, Place)>,
+    /// Watches still to be taken out of slots that were busy.
+    pub(crate) unwatching: Vec<(Arc<Watch>, Place)>,
+    /// Whether the running command has the gate: every other worker is stopped.
+    pub(crate) is_alone: bool,
+    /// Connections whose command waits for the gate.
+    pub(crate) at_gate: VecDeque<u64>,
+}
+
+impl Worker {
+    pub(crate) fn new(engine: Arc<Engine>, id: usize) -> Worker {
+        let seed = engine.environment.seed ^ (id as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        caudal_table::memory::register_thread();
+        Worker {
+            tuning: Tuning::of(&engine),
+            cycle: Cycle::new(id, engine.environment.workers),
+            engine,
+            id,
+            now: Now::default(),
+            random: Random::new(seed),
+            effects: Effects::default(),
+            ready_keys: Vec::new(),
+            own_mail: VecDeque::new(),
+            timers: Timers::default(),
+            over_memory: false,
+            connections: Vec::new(),
+            free: Vec::new(),
+            by_id: HashMap::new(),
+            ready: VecDeque::new(),
+            outgoing: Vec::new(),
+            buffers: Vec::new(),
+            batch: Batch::default(),
+            garbage: Vec::new(),
+            leaving: Vec::new(),
+            unwatching: Vec::new(),
+            is_alone: false,
+            at_gate: VecDeque::new(),
+        }
+    }
+
+    /// This worker's part that others read.
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.engine.workers[self.id]
+    }
+
+    /// Keeps the effects of writes from now on; [`Worker::take_effects`] gives them.
+    pub fn listen_to_effects(&mut self) {
+        self.effects = Effects::listening();
+    }
+
+    /// The effects since they were last taken, as RESP commands.
+    pub fn take_effects(&mut self) -> Vec<u8> {
+        self.effects.take()
+    }
+
+    /// Takes a new connection, or says why not.
+    pub fn open(&mut self, peer: Peer, now: Now) -> Open {
+        self.now = now;
+        let config = self.engine.config();
+        stats::add(&self.shared().stats.connections_received, 1);
+        if let Some(refusal) = config.refusal(&peer, self.engine.clients.len()) {
+            stats::add(&self.shared().stats.connections_rejected, 1);
+            return Open::Refused(format!("-{refusal}\r\n").into_bytes());
+        }
+        let id = self.engine.clients.next_id();
+        let worker = u16::try_from(self.id).expect("few workers");
+        let info = ClientInfo::new(id, worker, peer, self.now.unix_ms);
+        let connection = Connection::new(info, config.requirepass().is_empty());
+        connection.info.text().user = "default".to_owned();
+        self.engine.clients.add(Arc::clone(&connection.info));
+        let token = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(None);
+            self.connections.len() - 1
+        });
+        self.connections[token] = Some(Box::new(connection));
+        self.by_id.insert(id, token);
+        stats::add(&self.shared().stats.connections, 1);
+        Open::Accepted(token)
+    }
+
+    /// Where to append what was received; there is room for some.
+    pub fn input(&mut self, token: Token) -> &mut Vec<u8> {
+        let pooled = &mut self.buffers;
+        let connection = self.connections[token].as_mut().expect("an open connection");
+        let input = &mut connection.input;
+        if input.capacity() == 0 {
+            *input = pooled.pop().unwrap_or_default();
+        }
+        if connection.input_start > 0 && connection.input_start * 2 >= input.len() {
+            input.drain(..connection.input_start);
+            connection.input_start = 0;
+        }
+        if input.capacity() - input.len() < RECEIVE_BYTES / 2 {
+            input.reserve(RECEIVE_BYTES);
+        }
+        input
+    }
+
+    /// Bytes were appended to the input.
+    pub fn received(&mut self, token: Token, bytes: usize) {
+        stats::add(&self.shared().stats.bytes_in, bytes as u64);
+        let unix_ms = self.now.unix_ms;
+        let connection = self.connections[token].as_mut().expect("an open connection");
+        let info = &connection.info;
+        info.heard_ms.store(unix_ms, Relaxed);
+        stats::add(&info.bytes_in, bytes as u64);
+        if connection.input_bytes() as u64 > self.tuning.config.query_buffer_bytes_max() {
+            stats::add(&self.engine.workers[self.id].stats.query_limit_closed, 1);
+            connection.close = Close::Now;
+            self.mark_outgoing(token);
+            return;
+        }
+        self.mark_ready(token);
+    }
+
+    /// Executes what is ready: fair between the connections, and never long before the sockets are looked at again.
+    pub fn run(&mut self, now: Now) {
+        self.now = now;
+        if self.tuning.version != self.engine.config_version() {
+            self.tuning = Tuning::of(&self.engine);
+        }
+        self.read_mail();
+        self.fire_timers();
+        if self.ready.is_empty() && !self.cycle.is_due(now.monotonic_us) {
+            return;
+        }
+        let engine = Arc::clone(&self.engine);
+        if !engine.gate.enter(self.id) {
+            return;
+        }
+        stats::add(&self.shared().stats.turns, 1);
+        self.check_memory();
+        self.run_cycle(&engine);
+        let mut left = TURN_COMMANDS_MAX;
+        while left > 0 && !self.ready.is_empty() && !engine.gate.is_closed_to(self.id) {
+            left = left.saturating_sub(self.run_batch(&engine).max(1));
+            self.read_own_mail();
+        }
+        if let Some(owner) = engine.gate.leave(self.id) {
+            engine.workers[owner].mailbox.send(Mail::Gate);
+        }
+    }
+
+    /// Whether there is work that needs no event to go on.
+    pub fn has_ready(&self) -> bool {
+        let stopped = self.engine.gate.is_closed_to(self.id);
+        (!self.ready.is_empty() && !stopped) || self.shared().mailbox.is_full()
+    }
+
+    /// The connections that have something to send or changed their state since this was last called.
+    pub fn outgoing(&mut self, tokens: &mut Vec<Token>) {
+        tokens.clear();
+        std::mem::swap(tokens, &mut self.outgoing);
+        for &token in &*tokens {
+            if let Some(connection) = &mut self.connections[token] {
+                connection.is_outgoing = false;
+            }
+        }
+    }
+
+    /// What a connection has to send. Call [`Worker::sent`] after taking from it.
+    pub fn output(&mut self, token: Token) -> &mut Output {
+        &mut self.connections[token].as_mut().expect("an open connection").output
+    }
+
+    /// Bytes left the output: a connection that was held back by it goes on.
+    pub fn sent(&mut self, token: Token, bytes: usize) {
+        stats::add(&self.shared().stats.bytes_out, bytes as u64);
+        let Some(connection) = &mut self.connections[token] else { return };
+        let info = &connection.info;
+        stats::add(&info.bytes_out, bytes as u64);
+        info.output.store(connection.output.bytes() as u64, Relaxed);
+        if connection.can_execute() && connection.input_bytes() > 0 {
+            self.mark_ready(token);
+        }
+    }
+
+    /// What a connection wants from its socket.
+    pub fn status(&self, token: Token) -> Status {
+        self.connections[token]
+            .as_ref()
+            .map_or(Status { wants_read: false, close: Close::Now }, |at| at.status())
+    }
+
+    /// A connection's socket is closed: forgets it.
+    pub fn closed(&mut self, token: Token) {
+        let Some(mut connection) = self.connections[token].take() else { return };
+        if let State::Waiting(waiter, _) = &connection.state {
+            // If somebody serves it at this moment, the reply finds no connection, as when a socket breaks.
+            waiter.claim();
+            let waiter = Arc::clone(waiter);
+            self.stop_waiting(&waiter);
+        }
+        self.forget_watches(&mut connection);
+        self.engine.clients.remove(connection.info.id);
+        self.by_id.remove(&connection.info.id);
+        self.free.push(token);
+        stats::drop_one(&self.shared().stats.connections);
+    }
+
+    /// When to call [`Worker::run`] even without an event, in microseconds of the monotonic clock.
+    pub fn next_timer(&self) -> Option<u64> {
+        let cycle = self.cycle.next_us();
+        Some(self.timers.next_us().map_or(cycle, |timer| timer.min(cycle)))
+    }
+
+    /// Closes connections that have been silent for `timeout` seconds. Called about once a second.
+    pub(crate) fn close_idle(&mut self) {
+        let timeout_ms = self.tuning.config.idle_timeout_s() * 1000;
+        if timeout_ms == 0 {
+            return;
+        }
+        for token in 0..self.connections.len() {
+            let Some(connection) = &mut self.connections[token] else { continue };
+            let silent = self.now.unix_ms.saturating_sub(connection.info.heard_ms.load(Relaxed));
+            if silent > timeout_ms && matches!(connection.state, State::Running) {
+                connection.close = Close::Now;
+                self.mark_outgoing(token);
+            }
+        }
+    }
+
+    fn check_memory(&mut self) {
+        let limit = self.tuning.config.memory_bytes_max();
+        self.over_memory = limit > 0 && caudal_table::memory::used_bytes() > limit;
+    }
+}
+
+/// The queues that a turn works through.
+impl Worker {
+    /// Puts a connection into the queue of those with something to execute.
+    pub(crate) fn mark_ready(&mut self, token: Token) {
+        if let Some(connection) = &mut self.connections[token]
+            && !connection.is_ready
+        {
+            connection.is_ready = true;
+            self.ready.push_back(token);
+        }
+    }
+
+    /// The next connection with something to execute.
+    pub(crate) fn next_ready(&mut self) -> Option<Token> {
+        let token = self.ready.pop_front()?;
+        if let Some(connection) = &mut self.connections[token] {
+            connection.is_ready = false;
+        }
+        Some(token)
+    }
+
+    /// Puts a connection into the list of those to send for.
+    pub(crate) fn mark_outgoing(&mut self, token: Token) {
+        if let Some(connection) = &mut self.connections[token]
+            && !connection.is_outgoing
+        {
+            connection.is_outgoing = true;
+            self.outgoing.push(token);
+        }
+    }
+
+    /// The token of a connection of this worker.
+    pub(crate) fn token(&self, id: u64) -> Option<Token> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// Keeps an input buffer for another connection.
+    pub(crate) fn give_buffer(&mut self, mut buffer: Vec<u8>) {
+        if self.buffers.len() < BUFFERS_MAX && buffer.capacity() <= BUFFER_KEPT_BYTES_MAX {
+            buffer.clear();
+            self.buffers.push(buffer);
+        }
+    }
+
+    /// Lets a connection that was set aside go on.
+    pub(crate) fn resume(&mut self, id: u64) {
+        let Some(token) = self.token(id) else { return };
+        let connection = self.connections[token].as_mut().expect("it is known by id");
+        if !matches!(connection.state, State::Waiting(..)) {
+            connection.state = State::Running;
+        }
+        self.mark_ready(token);
+        self.mark_outgoing(token);
+    }
+
+    fn read_own_mail(&mut self) {
+        while let Some(mail) = self.own_mail.pop_front() {
+            self.on_mail(mail);
+        }
+    }
+
+    fn read_mail(&mut self) {
+        self.read_own_mail();
+        for mail in self.shared().mailbox.take() {
+            self.on_mail(mail);
+        }
+    }
+
+    fn on_mail(&mut self, mail: Mail) {
+        match mail {
+            Mail::Unparked { connection } => self.resume(connection),
+            Mail::Served { connection, reply } => self.on_served(connection, reply),
+            Mail::Unblocked { connection, with_error } => self.on_unblocked(connection, with_error),
+            Mail::Killed { connection } => self.on_killed(connection),
+            Mail::Gate => self.on_gate(),
+            Mail::Unpaused => self.resume_paused(),
+        }
+    }
+
+    fn on_killed(&mut self, id: u64) {
+        let Some(token) = self.token(id) else { return };
+        if let Some(connection) = &mut self.connections[token] {
+            connection.close = Close::Now;
+            self.mark_outgoing(token);
+        }
+    }
+
+    fn resume_paused(&mut self) {
+        let paused = |slot: &Option<Box<Connection>>| {
+            slot.as_ref().filter(|at| matches!(at.state, State::Paused)).map(|at| at.info.id)
+        };
+        let ids: Vec<u64> = self.connections.iter().filter_map(paused).collect();
+        ids.into_iter().for_each(|id| self.resume(id));
+    }
+}

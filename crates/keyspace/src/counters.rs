@@ -1,0 +1,75 @@
+//! One worker's counts of the keyspace, summed over the workers when somebody asks.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+/// At most this many databases: SELECT takes a byte.
+pub(crate) const DATABASES_MAX: usize = 256;
+
+/// Written by one worker, read by all: plain loads and stores, no locked instruction.
+pub struct Counters {
+    /// Change of the number of keys that this worker brought about, by database.
+    keys: Box<[AtomicI64]>,
+    /// The same for keys that have an expiry.
+    volatile: Box<[AtomicI64]>,
+    /// Keys that expired.
+    pub expired: AtomicU64,
+    /// Reads that found their key.
+    pub hits: AtomicU64,
+    /// Reads that did not.
+    pub misses: AtomicU64,
+}
+
+impl Default for Counters {
+    fn default() -> Counters {
+        let zeros = || (0..DATABASES_MAX).map(|_| AtomicI64::new(0)).collect();
+        Counters {
+            keys: zeros(),
+            volatile: zeros(),
+            expired: AtomicU64::new(0),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Counters {
+    /// Adds one to `counter`, which only this worker writes.
+    #[inline]
+    pub fn count(counter: &AtomicU64, more: u64) {
+        counter.store(counter.load(Relaxed).wrapping_add(more), Relaxed);
+    }
+
+    /// Notes that a database has `keys` and `volatile` more (or fewer) keys.
+    #[inline]
+    pub(crate) fn add(&self, database: u8, keys: i64, volatile: i64) {
+        let add = |cell: &AtomicI64, more: i64| cell.store(cell.load(Relaxed) + more, Relaxed);
+        if keys != 0 {
+            add(&self.keys[usize::from(database)], keys);
+        }
+        if volatile != 0 {
+            add(&self.volatile[usize::from(database)], volatile);
+        }
+    }
+}
+
+/// The sum over workers, for one database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Keys, expired ones not yet reclaimed included.
+    pub keys: u64,
+    /// Keys that have an expiry.
+    pub volatile: u64,
+}
+
+impl Totals {
+    /// Sums `workers`' counts of `database`.
+    pub fn of<'a>(workers: impl Iterator<Item = &'a Counters>, database: u8) -> Totals {
+        let (mut keys, mut volatile) = (0, 0);
+        for worker in workers {
+            keys += worker.keys[usize::from(database)].load(Relaxed);
+            volatile += worker.volatile[usize::from(database)].load(Relaxed);
+        }
+        let positive = |sum: i64| u64::try_from(sum).unwrap_or(0);
+        Totals { keys: positive(keys), volatile: positive(volatile) }
+    }
+}

@@ -1,0 +1,62 @@
+//! What happened to a key: the name that WATCH, tracking and keyspace notifications are told.
+
+/// Class of an event, as `notify-keyspace-events` groups them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `g`: any type.
+    Generic,
+    /// `$`.
+    String,
+    /// `l`.
+    List,
+    /// `s`.
+    Set,
+    /// `h`.
+    Hash,
+    /// `z`.
+    SortedSet,
+    /// `x`.
+    Expired,
+    /// `n`: a key that was not there before.
+    New,
+}
+
+/// An event of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its class.
+    pub class: Class,
+    /// Redis's name for it.
+    pub name: &'static str,
+}
+
+impl Event {
+    /// An event of any type's keys: `del`, `expire`, `rename_from`.
+    pub const fn generic(name: &'static str) -> Event {
+        Event { class: Class::Generic, name }
+    }
+    /// A string's event.
+    pub const fn string(name: &'static str) -> Event {
+        Event { class: Class::String, name }
+    }
+    /// A list's event.
+    pub const fn list(name: &'static str) -> Event {
+        Event { class: Class::List, name }
+    }
+    /// A set's event.
+    pub const fn set(name: &'static str) -> Event {
+        Event { class: Class::Set, name }
+    }
+    /// A hash's event.
+    pub const fn hash(name: &'static str) -> Event {
+        Event { class: Class::Hash, name }
+    }
+    /// A sorted set's event.
+    pub const fn sorted_set(name: &'static str) -> Event {
+        Event { class: Class::SortedSet, name }
+    }
+    /// The key's time was over.
+    pub const EXPIRED: Event = Event { class: Class::Expired, name: "expired" };
+    /// The key was deleted.
+    pub const DEL: Event = Event::generic("del");
+}

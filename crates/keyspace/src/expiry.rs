@@ -1,0 +1,107 @@
+//! The expiry index of one slot: when to look at which volatile key.
+//!
+//! A heap of 8-byte entries (second, position). What must stay true: every volatile key of the slot has an entry
+//! whose second is not later than its expiry's. Extending an expiry leaves the entry; popping it finds the key
+//! still alive and puts it back with its true second.
+
+use crate::Millis;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Stale entries allowed before the index is rebuilt: as many as live ones, and this many more.
+const STALE_SLACK: usize = 64;
+
+/// The index of one slot.
+#[derive(Debug, Default)]
+pub(crate) struct Expiry {
+    heap: BinaryHeap<Reverse<u64>>,
+    /// Keys of the slot that have an expiry. <= heap.len()
+    volatile: usize,
+}
+
+fn entry(expiry: Millis, position: u32) -> u64 {
+    // Seconds since 1970 fit 32 bits until 2106; later expiries are looked at in 2106 and put back.
+    let second = (expiry / 1000).min(u64::from(u32::MAX));
+    second << 32 | u64::from(position)
+}
+
+impl Expiry {
+    /// Adds an entry for a key that expires at `expiry`.
+    pub(crate) fn add(&mut self, expiry: Millis, position: u32) {
+        self.heap.push(Reverse(entry(expiry, position)));
+    }
+
+    /// Takes the position of a key whose entry is due: its second lies wholly before `now`.
+    pub(crate) fn pop_due(&mut self, now: Millis) -> Option<u32> {
+        let Reverse(first) = *self.heap.peek()?;
+        if (first >> 32) + 1 > now / 1000 {
+            return None;
+        }
+        self.heap.pop();
+        Some((first & u64::from(u32::MAX)) as u32)
+    }
+
+    /// Number of keys of the slot that have an expiry.
+    pub(crate) fn volatile(&self) -> usize {
+        self.volatile
+    }
+
+    /// A key got an expiry that had none, or lost the one it had.
+    pub(crate) fn count(&mut self, change: i64) {
+        self.volatile = self
+            .volatile
+            .checked_add_signed(isize::try_from(change).expect("one at a time"))
+            .expect("a key loses an expiry that it had");
+    }
+
+    /// Whether dead entries outnumber live keys so far that a rebuild pays.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.heap.len() > 2 * self.volatile + STALE_SLACK
+    }
+
+    /// Replaces all entries.
+    pub(crate) fn rebuild(&mut self, keys: impl Iterator<Item = (Millis, u32)>) {
+        self.heap = keys.map(|(expiry, position)| Reverse(entry(expiry, position))).collect();
+    }
+
+    /// Whether there is nothing to remember.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.heap.is_empty() && self.volatile == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_when_their_second_is_over() {
+        let mut expiry = Expiry::default();
+        expiry.add(5_400, 7);
+        expiry.add(3_999, 9);
+        assert_eq!(expiry.pop_due(3_999), None);
+        assert_eq!(expiry.pop_due(4_000), Some(9));
+        assert_eq!(expiry.pop_due(5_999), None);
+        assert_eq!(expiry.pop_due(6_000), Some(7));
+        assert!(expiry.is_empty());
+    }
+
+    #[test]
+    fn far_expiries_do_not_wrap() {
+        let mut expiry = Expiry::default();
+        expiry.add(Millis::MAX, 1);
+        assert_eq!(expiry.pop_due(4_000_000_000_000), None);
+    }
+
+    #[test]
+    fn many_stale_entries_ask_for_a_rebuild() {
+        let mut expiry = Expiry::default();
+        for second in 0..200 {
+            expiry.add(second * 1000, 1);
+        }
+        expiry.count(1);
+        assert!(expiry.is_stale());
+        expiry.rebuild([(199_000, 1)].into_iter());
+        assert!(!expiry.is_stale());
+    }
+}

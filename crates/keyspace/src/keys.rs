@@ -1,0 +1,422 @@
+//! What a command sees of the keyspace: one database's keys, in slots that are already locked.
+//!
+//! A key past its expiry is invisible to every method; a writing one removes it on the way. What must stay true:
+//! every insertion, removal and change of expiry passes through here, so that counts, expiry index, watches and
+//! waiters agree with the tables.
+
+use crate::held::Held;
+use crate::keyspace::expire_key;
+use crate::{Counters, Effects, Event, Keyspace, Millis, Place};
+use caudal_table::{KeyHash, Kind, NewValue, OwnedValue, RecordRef, Removed, Table, ValueRef};
+use caudal_value::{Blob, Hash, Limits, List, Object, Set, SortedSet};
+
+/// A key and its hash.
+#[derive(Clone, Copy, Debug)]
+pub struct Key<'a> {
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Its hash, which names its slot.
+    pub hash: KeyHash,
+}
+
+/// A key holds another type than the command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongType;
+
+/// What a write does to the expiry of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetExpiry {
+    /// The key has none afterwards.
+    Clear,
+    /// The key keeps what it has.
+    Keep,
+    /// Unix milliseconds.
+    At(Millis),
+}
+
+/// A key that got a value of a type that clients block on, while somebody waited in its slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Where it is.
+    pub place: Place,
+    /// Its name.
+    pub key: Box<[u8]>,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// One database's keys, for one command.
+pub struct Keys<'a, 'k> {
+    /// The locked slots.
+    pub held: &'a mut Held<'k>,
+    /// All databases.
+    pub keyspace: &'k Keyspace,
+    /// The number of the database that the connection has selected.
+    pub database: u8,
+    /// The turn's time.
+    pub now: Millis,
+    /// When collections change their encoding.
+    pub limits: &'a Limits,
+    /// This worker's counts.
+    pub counters: &'a Counters,
+    /// The writes, as commands that redo them.
+    pub effects: &'a mut Effects,
+    /// Keys that waiters may want.
+    pub ready: &'a mut Vec<Ready>,
+    /// How many changes the command has made.
+    pub changes: u64,
+    /// Whether the command has given its own effects; if not, its words are its effect.
+    pub explained: bool,
+    /// The access clock to stamp on what is read; none for CLIENT NO-TOUCH.
+    pub clock: Option<u32>,
+}
+
+/// Reading.
+impl Keys<'_, '_> {
+    /// A key with its hash.
+    #[inline]
+    pub fn key<'b>(&self, bytes: &'b [u8]) -> Key<'b> {
+        Key { bytes, hash: self.keyspace.hash(bytes) }
+    }
+
+    /// The record of a key, counted as a hit or a miss and stamped as used.
+    #[inline]
+    pub fn find(&self, key: &Key<'_>) -> Option<RecordRef<'_>> {
+        let found = self.peek(key);
+        match (&found, self.clock) {
+            (Some(record), clock) => {
+                Counters::count(&self.counters.hits, 1);
+                if let Some(clock) = clock.filter(|clock| *clock != record.clock()) {
+                    record.set_clock(clock);
+                }
+            }
+            (None, _) => Counters::count(&self.counters.misses, 1),
+        }
+        found
+    }
+
+    /// The record of a key, leaving no trace.
+    #[inline]
+    pub fn peek(&self, key: &Key<'_>) -> Option<RecordRef<'_>> {
+        self.peek_in(self.database, key)
+    }
+
+    /// The record of a key in another database, whose slot is locked too.
+    #[inline]
+    pub fn peek_in(&self, database: u8, key: &Key<'_>) -> Option<RecordRef<'_>> {
+        let guard = self.held.at(Place { database, slot: key.hash.slot().0 })?;
+        let record = guard.table().find(key.hash, key.bytes)?;
+        match record.expiry() {
+            Some(expiry) if expiry < self.now => None,
+            _ => Some(record),
+        }
+    }
+
+    /// Whether a key is there.
+    pub fn exists(&self, key: &Key<'_>) -> bool {
+        self.find(key).is_some()
+    }
+
+    /// A string's value.
+    #[inline]
+    pub fn string(&self, key: &Key<'_>) -> Result<Option<ValueRef<'_>>, WrongType> {
+        match self.find(key).map(|record| record.value()) {
+            Some(ValueRef::Object(_)) => Err(WrongType),
+            value => Ok(value),
+        }
+    }
+
+    fn object(&self, key: &Key<'_>) -> Result<Option<&Object>, WrongType> {
+        match self.find(key).map(|record| record.value()) {
+            None => Ok(None),
+            Some(ValueRef::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(WrongType),
+        }
+    }
+}
+
+/// Writing: any type.
+impl Keys<'_, '_> {
+    fn place(&self, key: &Key<'_>) -> Place {
+        Place { database: self.database, slot: key.hash.slot().0 }
+    }
+
+    fn table_mut(&mut self, database: u8, key: &Key<'_>) -> &mut Table {
+        let place = Place { database, slot: key.hash.slot().0 };
+        self.held.at_mut(place).expect("a command's keys are locked").table_mut()
+    }
+
+    /// Removes a key that is past its expiry, so that a write starts from nothing.
+    #[inline]
+    pub fn reclaim(&mut self, key: &Key<'_>) {
+        let place = self.place(key);
+        let guard = self.held.at_mut(place).expect("a command's keys are locked");
+        if guard.side().as_ref().is_none_or(|side| side.expiry.volatile() == 0) {
+            return;
+        }
+        let record = guard.table().find(key.hash, key.bytes);
+        if record.and_then(|at| at.expiry()).is_some_and(|expiry| expiry < self.now) {
+            expire_key(guard, key.hash, key.bytes, self.counters, self.effects);
+        }
+    }
+
+    /// Stores a value, whatever was there.
+    #[inline]
+    pub fn set(&mut self, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
+        let (database, slot) = (self.database, key.hash.slot().0);
+        self.set_in(database, key, value, expiry);
+        if let Some(kind) = self.kind_in(database, key).filter(|kind| *kind != Kind::String) {
+            let place = Place { database, slot };
+            self.became_ready(place, key, kind);
+        }
+    }
+
+    fn kind_in(&self, database: u8, key: &Key<'_>) -> Option<Kind> {
+        let guard = self.held.at(Place { database, slot: key.hash.slot().0 })?;
+        guard.side().as_ref()?;
+        guard.table().find(key.hash, key.bytes).map(|record| record.kind())
+    }
+
+    fn set_in(&mut self, database: u8, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
+        self.store(database, key, expiry, |table, at| table.set(key.hash, key.bytes, value, at));
+    }
+
+    /// Has `set` put a value into the key's table, and keeps the counts and the expiry index right.
+    fn store(
+        &mut self,
+        database: u8,
+        key: &Key<'_>,
+        expiry: SetExpiry,
+        set: impl FnOnce(&mut Table, Option<Millis>) -> Option<Removed>,
+    ) {
+        let (now, clock) = (self.now, self.clock);
+        let place = Place { database, slot: key.hash.slot().0 };
+        let guard = self.held.at_mut(place).expect("a command's keys are locked");
+        // Most slots have no volatile key, and then this one has no expiry.
+        let any_volatile = guard.side().as_ref().is_some_and(|side| side.expiry.volatile() > 0);
+        let before = any_volatile
+            .then(|| guard.table().find(key.hash, key.bytes).and_then(|record| record.expiry()))
+            .flatten();
+        let at = match expiry {
+            SetExpiry::Clear => None,
+            SetExpiry::Keep => before.filter(|before| *before >= now),
+            SetExpiry::At(at) => Some(at),
+        };
+        let table = guard.table_mut();
+        let keys = table.len();
+        let replaced = set(table, at);
+        let is_new = table.len() > keys;
+        if let Some(clock) = clock
+            && let Some(record) = table.find(key.hash, key.bytes)
+        {
+            record.set_clock(clock);
+        }
+        drop(replaced);
+        self.counters.add(database, i64::from(is_new), 0);
+        self.index_expiry(place, key, before, at);
+    }
+
+    /// Keeps the expiry index right after a key's expiry went from `before` to `at`.
+    fn index_expiry(
+        &mut self,
+        place: Place,
+        key: &Key<'_>,
+        before: Option<Millis>,
+        at: Option<Millis>,
+    ) {
+        let change = i64::from(at.is_some()) - i64::from(before.is_some());
+        if change == 0 && at.is_none() {
+            return;
+        }
+        self.counters.add(place.database, 0, change);
+        let guard = self.held.at_mut(place).expect("a command's keys are locked");
+        let (table, side) = guard.parts_mut();
+        let expiry = &mut side.get_or_insert_default().expiry;
+        expiry.count(change);
+        // An earlier entry is found again when its time comes.
+        if let Some(at) = at.filter(|at| before.is_none_or(|before| before > *at)) {
+            expiry.add(at, key.hash.position());
+            if expiry.is_stale() {
+                let volatile = table.iter().filter_map(|record| {
+                    Some((record.expiry()?, self.keyspace.hash(record.key()).position()))
+                });
+                expiry.rebuild(volatile);
+            }
+        }
+    }
+
+    /// Gives a key an expiry, or takes it away. False if there is no such key.
+    pub fn set_expiry(&mut self, key: &Key<'_>, expiry: Option<Millis>) -> bool {
+        let Some(before) = self.peek(key).map(|record| record.expiry()) else { return false };
+        let (database, place) = (self.database, self.place(key));
+        self.table_mut(database, key).set_expiry(key.hash, key.bytes, expiry);
+        self.index_expiry(place, key, before, expiry);
+        true
+    }
+
+    /// Removes a key; true if it was there.
+    pub fn remove(&mut self, key: &Key<'_>) -> bool {
+        self.take(key).is_some()
+    }
+
+    /// Removes a key and gives its value and expiry.
+    pub fn take(&mut self, key: &Key<'_>) -> Option<(OwnedValue, Option<Millis>)> {
+        self.reclaim(key);
+        self.remove_from(self.database, key)
+    }
+
+    fn remove_from(
+        &mut self,
+        database: u8,
+        key: &Key<'_>,
+    ) -> Option<(OwnedValue, Option<Millis>)> {
+        let removed = self.table_mut(database, key).remove(key.hash, key.bytes)?;
+        let expiry = removed.expiry();
+        self.counters.add(database, -1, 0);
+        let place = Place { database, slot: key.hash.slot().0 };
+        self.index_expiry(place, key, expiry, None);
+        Some((removed.into_value(), expiry))
+    }
+
+    /// Stores a value that another key, or this key in another database, gave up.
+    pub fn put_in(
+        &mut self,
+        database: u8,
+        key: &Key<'_>,
+        value: OwnedValue,
+        expiry: Option<Millis>,
+    ) {
+        let expiry = expiry.map_or(SetExpiry::Clear, SetExpiry::At);
+        self.store(database, key, expiry, |table, at| {
+            table.set_owned(key.hash, key.bytes, value, at)
+        });
+        if let Some(kind) = self.kind_in(database, key) {
+            self.became_ready(Place { database, slot: key.hash.slot().0 }, key, kind);
+        }
+    }
+
+    /// Notes that a key now holds something that waiters of its slot may want.
+    pub fn became_ready(&mut self, place: Place, key: &Key<'_>, kind: Kind) {
+        let side = self.held.at(place).and_then(|guard| guard.side().as_ref());
+        if side.is_some_and(|side| side.waiters.of(key.bytes).is_some()) {
+            self.ready.push(Ready { place, key: key.bytes.into(), kind });
+        }
+    }
+
+    /// A key changed: the one place that serves WATCH, tracking and notifications.
+    #[inline]
+    pub fn changed(&mut self, key: &Key<'_>, event: Event) {
+        self.changes += 1;
+        self.note(key, event);
+    }
+
+    /// A key changed in another database.
+    pub fn changed_in(&mut self, database: u8, key: &Key<'_>, event: Event) {
+        let own = std::mem::replace(&mut self.database, database);
+        self.changed(key, event);
+        self.database = own;
+    }
+
+    #[inline]
+    fn note(&mut self, key: &Key<'_>, _event: Event) {
+        let guard = self.held.at(self.place(key)).expect("a command's keys are locked");
+        if let Some(side) = guard.side() {
+            side.watches.touch(key.bytes);
+        }
+    }
+
+    /// Adds an effect that redoes what the command did, in place of the command's own words.
+    pub fn effect(&mut self, words: &[&[u8]]) {
+        self.explained = true;
+        self.effects.push(self.database, words.iter().copied());
+    }
+
+    fn object_mut(&mut self, key: &Key<'_>) -> Option<&mut Object> {
+        self.reclaim(key);
+        let (database, clock) = (self.database, self.clock);
+        let table = self.table_mut(database, key);
+        if let Some(clock) = clock {
+            table.find(key.hash, key.bytes)?.set_clock(clock);
+        }
+        table.find_mut(key.hash, key.bytes)?.into_object()
+    }
+
+    /// Whether a key that can be written is there, and its kind.
+    pub fn kind_mut(&mut self, key: &Key<'_>) -> Option<Kind> {
+        self.reclaim(key);
+        self.peek(key).map(|record| record.kind())
+    }
+
+    /// A large string's own chunk, to be changed in place.
+    pub fn blob_mut(&mut self, key: &Key<'_>) -> Option<&mut Blob> {
+        self.reclaim(key);
+        let database = self.database;
+        self.table_mut(database, key).find_mut(key.hash, key.bytes)?.into_blob()
+    }
+}
+
+/// Reading and writing by type.
+macro_rules! typed {
+    ($type:ident, $read:ident, $write:ident, $create:ident, $drop_empty:ident, $what:literal) => {
+        impl Keys<'_, '_> {
+            #[doc = concat!("The ", $what, " of a key.")]
+            #[inline]
+            pub fn $read(&self, key: &Key<'_>) -> Result<Option<&$type>, WrongType> {
+                match self.object(key)? {
+                    None => Ok(None),
+                    Some(Object::$type(value)) => Ok(Some(value)),
+                    Some(_) => Err(WrongType),
+                }
+            }
+
+            #[doc = concat!("The ", $what, " of a key, to be changed. Follow with `", stringify!($drop_empty), "` if it may become empty.")]
+            #[inline]
+            pub fn $write(&mut self, key: &Key<'_>) -> Result<Option<&mut $type>, WrongType> {
+                match self.kind_mut(key) {
+                    None => Ok(None),
+                    Some(Kind::$type) => match self.object_mut(key) {
+                        Some(Object::$type(value)) => Ok(Some(value)),
+                        _ => Err(WrongType),
+                    },
+                    Some(_) => Err(WrongType),
+                }
+            }
+
+            #[doc = concat!("The ", $what, " of a key, a new empty one if there is none; the caller adds to it.")]
+            #[inline]
+            pub fn $create(&mut self, key: &Key<'_>) -> Result<&mut $type, WrongType> {
+                if self.kind_mut(key).is_none() {
+                    let value = Object::$type($type::default());
+                    self.set(key, NewValue::Object(value), SetExpiry::Clear);
+                }
+                self.$write(key).map(|found| found.expect("it was just created"))
+            }
+
+            #[doc = concat!("Removes a key whose ", $what, " has become empty; true if it did.")]
+            pub fn $drop_empty(&mut self, key: &Key<'_>) -> bool {
+                let database = self.database;
+                let record = self.table_mut(database, key).find(key.hash, key.bytes);
+                let empty = record.is_some_and(|record| {
+                    matches!(record.value(), ValueRef::Object(Object::$type(value)) if value.len() == 0)
+                });
+                if empty {
+                    self.remove_from(database, key);
+                    self.changed(key, Event::DEL);
+                }
+                empty
+            }
+        }
+    };
+}
+
+typed!(List, list, list_mut, list_or_new, drop_empty_list, "list");
+typed!(Set, set_of, set_mut, set_or_new, drop_empty_set, "set");
+typed!(Hash, hash, hash_mut, hash_or_new, drop_empty_hash, "hash");
+typed!(
+    SortedSet,
+    sorted_set,
+    sorted_set_mut,
+    sorted_set_or_new,
+    drop_empty_sorted_set,
+    "sorted set"
+);

@@ -1,0 +1,305 @@
+//! The databases, and what works on whole databases.
+
+use crate::counters::DATABASES_MAX;
+use crate::held::{Busy, Held, Wanted};
+use crate::parking::{Parked, Parking};
+use crate::side::{Side, SlotSide};
+use crate::waiters::Waiter;
+use crate::watches::{Watch, WatchedKey};
+use crate::{Counters, Effects, Millis, Place};
+use caudal_table::{Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
+use std::sync::{Arc, OnceLock};
+
+/// All databases. Shared by the workers.
+pub struct Keyspace {
+    databases: Box<[OnceLock<Box<SlotArray<Side>>>]>,
+    hasher: KeyHasher,
+    parking: Arc<Parking>,
+}
+
+impl Keyspace {
+    /// `databases` empty databases. `resume` is called, by whichever worker unlocks a slot, for each connection
+    /// that was parked on it.
+    pub fn new(
+        databases: usize,
+        seed: u64,
+        resume: impl Fn(Parked) + Send + Sync + 'static,
+    ) -> Keyspace {
+        assert!((1..=DATABASES_MAX).contains(&databases), "databases is checked by the configuration");
+        Keyspace {
+            databases: (0..databases).map(|_| OnceLock::new()).collect(),
+            hasher: KeyHasher::new(seed),
+            parking: Arc::new(Parking::new(Box::new(resume))),
+        }
+    }
+
+    /// How many databases there are.
+    pub fn databases(&self) -> usize {
+        self.databases.len()
+    }
+
+    /// The hash of a key, which names its slot.
+    #[inline]
+    pub fn hash(&self, key: &[u8]) -> KeyHash {
+        self.hasher.hash(key)
+    }
+
+    /// The slots of a database; none if it was never written and is only read now.
+    #[inline]
+    pub(crate) fn slots(&self, database: u8, mode: Mode) -> Option<&SlotArray<Side>> {
+        let cell = &self.databases[usize::from(database)];
+        match (cell.get(), mode) {
+            (Some(slots), _) => Some(slots),
+            (None, Mode::Shared) => None,
+            (None, Mode::Exclusive) => {
+                let unpark = Arc::clone(&self.parking);
+                Some(cell.get_or_init(|| SlotArray::new(database, unpark)))
+            }
+        }
+    }
+
+    /// First pass of a batch: asks for the cache lines of the key's slot and bucket.
+    #[inline]
+    pub fn prefetch_bucket(&self, database: u8, hash: KeyHash, pin: &Pin) {
+        if let Some(slots) = self.slots(database, Mode::Shared) {
+            slots.prefetch_bucket(hash, pin);
+        }
+    }
+
+    /// Pass before that one, where many slots' own lines are cold.
+    #[inline]
+    pub fn prefetch_slot(&self, database: u8, hash: KeyHash) {
+        if let Some(slots) = self.slots(database, Mode::Shared) {
+            slots.prefetch_slot(hash.slot());
+        }
+    }
+
+    /// Second pass: asks for the cache lines of the key's record.
+    #[inline]
+    pub fn prefetch_record(&self, database: u8, hash: KeyHash, pin: &Pin) {
+        if let Some(slots) = self.slots(database, Mode::Shared) {
+            slots.prefetch_record(hash, pin);
+        }
+    }
+
+    /// Sets `parked` aside until the busy slot is unlocked. False: it was unlocked meanwhile, try again.
+    pub fn park(&self, Busy(place): Busy, parked: Parked) -> bool {
+        let Some(slots) = self.slots(place.database, Mode::Shared) else { return false };
+        self.parking.park(place, parked, || slots.mark_parked(SlotId(place.slot)))
+    }
+
+    /// Exchanges the contents of two databases. The caller holds the gate: nobody holds a slot.
+    pub fn swap(&self, first: u8, second: u8, counters: &Counters, totals: [(i64, i64); 2]) {
+        if first == second {
+            return;
+        }
+        for slot in (0..SLOTS).map(slot_number) {
+            let exclusive = |database| Wanted { place: Place { database, slot }, mode: Mode::Exclusive };
+            let (Ok(mut one), Ok(mut two)) =
+                (Held::one(self, exclusive(first)), Held::one(self, exclusive(second)))
+            else {
+                unreachable!("the gate is closed: no slot is locked")
+            };
+            let place = |database| Place { database, slot };
+            let (Some(one), Some(two)) = (one.at_mut(place(first)), two.at_mut(place(second))) else {
+                unreachable!("an exclusive lock allocates the database")
+            };
+            if one.table().len() + two.table().len() == 0 {
+                continue;
+            }
+            for (at, other) in [(&*one, &*two), (&*two, &*one)] {
+                touch_present(at.side(), at.table(), other.table(), &self.hasher);
+            }
+            std::mem::swap(one.table_mut(), two.table_mut());
+            swap_expiry(one.side_mut(), two.side_mut());
+        }
+        let [(keys, volatile), (other_keys, other_volatile)] = totals;
+        counters.add(first, other_keys - keys, other_volatile - volatile);
+        counters.add(second, keys - other_keys, volatile - other_volatile);
+    }
+
+    /// Empties a database. The caller holds the gate. What was in it is returned, to be freed in slices.
+    pub fn flush(&self, database: u8, counters: &Counters) -> Vec<Table> {
+        let mut detached = Vec::new();
+        if self.databases[usize::from(database)].get().is_none() {
+            return detached;
+        }
+        for slot in (0..SLOTS).map(slot_number) {
+            let place = Place { database, slot };
+            let Ok(mut held) = Held::one(self, Wanted { place, mode: Mode::Exclusive }) else {
+                unreachable!("the gate is closed: no slot is locked")
+            };
+            let Some(guard) = held.at_mut(place) else { continue };
+            if guard.table().len() == 0 {
+                continue;
+            }
+            if let Some(side) = guard.side() {
+                let table = guard.table();
+                side.watches.touch_where(|key| table.find(self.hash(key), key).is_some());
+            }
+            let (table, side) = guard.parts_mut();
+            let table = table.clear();
+            let expiry = side.as_mut().map(|side| std::mem::take(&mut side.expiry));
+            let volatile = expiry.map_or(0, |expiry| expiry.volatile());
+            counters.add(database, -signed(table.len()), -signed(volatile));
+            detached.push(table);
+            tidy(side);
+        }
+        detached
+    }
+
+    /// Marks `key` (locked exclusive in `held`) for `watch`; the caller has reclaimed it if it was expired.
+    pub fn watch(&self, held: &mut Held<'_>, watch: &Arc<Watch>, key: &WatchedKey) {
+        let guard = held.at_mut(key.place).expect("the watched key's slot is locked");
+        guard.side_mut().get_or_insert_default().watches.add(&key.key, Arc::clone(watch));
+    }
+
+    /// Takes `watch`'s marks in the slots of `held` away.
+    pub fn unwatch(&self, held: &mut Held<'_>, watch: &Arc<Watch>, place: Place) {
+        if let Some(guard) = held.at_mut(place) {
+            if let Some(side) = guard.side_mut() {
+                side.watches.remove(watch);
+            }
+            tidy(guard.side_mut());
+        }
+    }
+
+    /// Removes a key about to be watched (locked exclusive in `held`) if it is past its expiry.
+    pub fn reclaim(
+        &self,
+        held: &mut Held<'_>,
+        key: &WatchedKey,
+        now: Millis,
+        counters: &Counters,
+        effects: &mut Effects,
+    ) {
+        if !self.expired_since(held, key, now) {
+            return;
+        }
+        if let Some(guard) = held.at_mut(key.place) {
+            expire_key(guard, self.hash(&key.key), &key.key, counters, effects);
+        }
+    }
+
+    /// Whether a watched key (locked in `held`) is past its expiry by now.
+    pub fn expired_since(&self, held: &Held<'_>, key: &WatchedKey, now: Millis) -> bool {
+        let record = held
+            .at(key.place)
+            .and_then(|guard| guard.table().find(self.hash(&key.key), &key.key));
+        record.and_then(|at| at.expiry()).is_some_and(|expiry| expiry < now)
+    }
+
+    /// Puts `waiter` into the queues of its keys; their slots are locked exclusive in `held`.
+    pub fn wait(&self, held: &mut Held<'_>, waiter: &Arc<Waiter>) {
+        for (place, key) in &waiter.keys {
+            let guard = held.at_mut(*place).expect("a blocking command locks its keys");
+            guard.side_mut().get_or_insert_default().waiters.add(key, Arc::clone(waiter));
+        }
+    }
+
+    /// Takes `waiter` out of its queues in the slot at `place`, which is locked exclusive in `held`.
+    pub fn leave(&self, held: &mut Held<'_>, waiter: &Arc<Waiter>, place: Place) {
+        let Some(guard) = held.at_mut(place) else { return };
+        if let Some(side) = guard.side_mut() {
+            for (_, key) in waiter.keys.iter().filter(|(at, _)| *at == place) {
+                side.waiters.remove(key, waiter);
+            }
+        }
+        tidy(guard.side_mut());
+    }
+
+    /// The waiters for `key`, longest first.
+    pub fn waiting(&self, held: &Held<'_>, place: Place, key: &[u8]) -> Vec<Arc<Waiter>> {
+        let side = held.at(place).and_then(|guard| guard.side().as_ref());
+        side.and_then(|side| side.waiters.of(key))
+            .map_or_else(Vec::new, |queue| queue.iter().cloned().collect())
+    }
+
+    /// Whether anybody waits for a key of a slot that is locked exclusive.
+    #[inline]
+    pub fn has_waiters(&self, held: &Held<'_>) -> bool {
+        held.guards().any(|guard| {
+            guard.mode() == Mode::Exclusive
+                && guard.side().as_ref().is_some_and(|side| !side.waiters.is_empty())
+        })
+    }
+
+    /// What a key in a locked slot holds.
+    pub fn kind(&self, held: &Held<'_>, place: Place, key: &[u8]) -> Option<Kind> {
+        let guard = held.at(place)?;
+        guard.table().find(self.hash(key), key).map(|record| record.kind())
+    }
+
+    /// The places that serving the waiters of the slots in `held` can touch and that it does not cover.
+    pub fn uncovered(&self, held: &Held<'_>, missing: &mut Vec<Place>) {
+        for guard in held.guards().filter(|guard| guard.mode() == Mode::Exclusive) {
+            if let Some(side) = guard.side() {
+                let places = side.waiters.all().flat_map(|waiter| waiter.places.iter());
+                missing.extend(places.filter(|&&place| {
+                    !held.covers(&Wanted { place, mode: Mode::Exclusive })
+                }));
+            }
+        }
+    }
+}
+
+/// Removes a key of a slot because its time is over.
+pub(crate) fn expire_key(
+    guard: &mut Guard<'_, Side>,
+    hash: KeyHash,
+    key: &[u8],
+    counters: &Counters,
+    effects: &mut Effects,
+) {
+    let database = guard.database();
+    if guard.table_mut().remove(hash, key).is_none() {
+        return;
+    }
+    if let Some(side) = guard.side_mut() {
+        side.expiry.count(-1);
+        side.watches.touch(key);
+    }
+    counters.add(database, -1, -1);
+    Counters::count(&counters.expired, 1);
+    effects.push(database, [b"DEL".as_slice(), key].into_iter());
+}
+
+/// Marks the watches of keys that are in either table.
+fn touch_present(side: &Side, here: &Table, there: &Table, hasher: &KeyHasher) {
+    if let Some(side) = side {
+        side.watches.touch_where(|key| {
+            let hash = hasher.hash(key);
+            here.find(hash, key).is_some() || there.find(hash, key).is_some()
+        });
+    }
+}
+
+fn swap_expiry(one: &mut Side, two: &mut Side) {
+    if one.is_none() && two.is_none() {
+        return;
+    }
+    let (first, second): (&mut SlotSide, &mut SlotSide) =
+        (one.get_or_insert_default(), two.get_or_insert_default());
+    std::mem::swap(&mut first.expiry, &mut second.expiry);
+    tidy(one);
+    tidy(two);
+}
+
+/// Frees a side that holds nothing any more.
+pub(crate) fn tidy(side: &mut Side) {
+    let empty = |at: &SlotSide| {
+        at.expiry.is_empty() && at.waiters.is_empty() && at.watches.is_empty()
+    };
+    if side.as_ref().is_some_and(|at| empty(at)) {
+        *side = None;
+    }
+}
+
+fn slot_number(slot: usize) -> u16 {
+    u16::try_from(slot).expect("there are 16,384 slots")
+}
+
+/// A count as a change of a count.
+pub(crate) fn signed(count: usize) -> i64 {
+    i64::try_from(count).expect("fewer keys than 2^63")
+}

@@ -1,0 +1,166 @@
+//! Walks over whole databases, slot by slot: SCAN, KEYS, RANDOMKEY, the expiry cycle.
+//!
+//! Each slot is locked alone and shortly, so a walk is not one instant. SCAN's cursor is slot and hash position,
+//! which survive every change of a table's size.
+
+use crate::held::{Busy, Held, Wanted};
+use crate::keyspace::{expire_key, tidy};
+use crate::{Counters, Effects, Keyspace, Millis, Place};
+use caudal_table::{Mode, RecordRef, SLOTS};
+
+/// Bits of a hash position in a cursor.
+const POSITION_BITS: u32 = 24;
+
+/// Where a SCAN goes on: slot and position, below 2^38 so that clients with doubles keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    slot: u16,
+    position: u32,
+}
+
+impl Cursor {
+    /// The beginning of a database.
+    pub const START: Cursor = Cursor { slot: 0, position: 0 };
+
+    /// From SCAN's number; a number that no SCAN gave is the end.
+    pub fn from_number(number: u64) -> Option<Cursor> {
+        let slot = u16::try_from(number >> POSITION_BITS).ok()?;
+        let position = (number & ((1 << POSITION_BITS) - 1)) as u32;
+        (usize::from(slot) < SLOTS).then_some(Cursor { slot, position })
+    }
+
+    /// SCAN's number.
+    pub fn number(self) -> u64 {
+        u64::from(self.slot) << POSITION_BITS | u64::from(self.position)
+    }
+}
+
+/// What a walk tells its visitor after each slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// Go on.
+    More,
+    /// Enough.
+    Stop,
+}
+
+impl Keyspace {
+    /// Visits at least `budget` records (expired ones are skipped but count) from `from` on. `None`: the end.
+    ///
+    /// # Errors
+    /// A slot could not be locked; nothing is lost, try again from the start of this step.
+    pub fn scan(
+        &self,
+        (database, now): (u8, Millis),
+        from: Cursor,
+        budget: usize,
+        visit: &mut dyn FnMut(RecordRef<'_>),
+    ) -> Result<Option<Cursor>, Busy> {
+        // An empty slot costs a visit too, so that a sparse database does not take one turn whole.
+        const EMPTY_SLOTS_A_KEY: usize = 64;
+        let (mut seen, mut at) = (0, from);
+        let mut slots_left = budget.saturating_mul(EMPTY_SLOTS_A_KEY).max(SLOTS / 16);
+        loop {
+            let place = Place { database, slot: at.slot };
+            let held = Held::one(self, Wanted { place, mode: Mode::Shared })?;
+            let Some(guard) = held.at(place) else { return Ok(None) };
+            let next = guard.table().scan(at.position, budget - seen, &mut |record| {
+                seen += 1;
+                if record.expiry().is_none_or(|expiry| expiry >= now) {
+                    visit(record);
+                }
+            });
+            at = match next {
+                Some(position) => Cursor { position, ..at },
+                None if usize::from(at.slot) + 1 == SLOTS => return Ok(None),
+                None => Cursor { slot: at.slot + 1, position: 0 },
+            };
+            slots_left = slots_left.saturating_sub(1);
+            if seen >= budget || slots_left == 0 {
+                return Ok(Some(at));
+            }
+        }
+    }
+
+    /// A key of a database, picked at random, that is not past its expiry.
+    ///
+    /// # Errors
+    /// A slot could not be locked.
+    pub fn random_key(
+        &self,
+        (database, now): (u8, Millis),
+        mut random: impl FnMut() -> u64,
+    ) -> Result<Option<Vec<u8>>, Busy> {
+        /// Draws before a walk settles it: most slots may be empty, or most keys expired.
+        const DRAWS: usize = 64;
+        for _ in 0..DRAWS {
+            let slot = (random() % SLOTS as u64) as u16;
+            let place = Place { database, slot };
+            let held = Held::one(self, Wanted { place, mode: Mode::Shared })?;
+            let Some(guard) = held.at(place) else { return Ok(None) };
+            if let Some(record) = guard.table().nth_random(random())
+                && record.expiry().is_none_or(|expiry| expiry >= now)
+            {
+                return Ok(Some(record.key().to_vec()));
+            }
+        }
+        let start = Cursor { slot: (random() % SLOTS as u64) as u16, position: 0 };
+        for from in [start, Cursor::START] {
+            let (mut found, mut at) = (None, Some(from));
+            while let (None, Some(from)) = (&found, at) {
+                at = self.scan((database, now), from, 1, &mut |record| {
+                    found = Some(record.key().to_vec());
+                })?;
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes keys of one slot whose time is over, at most `budget` of them. Returns how many it looked at; less
+    /// than `budget` means that the slot is done. A busy slot is left for the next round.
+    pub fn expire(
+        &self,
+        place: Place,
+        now: Millis,
+        budget: usize,
+        counters: &Counters,
+        effects: &mut Effects,
+    ) -> usize {
+        if self.slots(place.database, Mode::Shared).is_none() {
+            return 0;
+        }
+        let Ok(mut held) = Held::one(self, Wanted { place, mode: Mode::Exclusive }) else { return 0 };
+        let Some(guard) = held.at_mut(place) else { return 0 };
+        let mut looked = 0;
+        while looked < budget {
+            let Some(side) = guard.side_mut() else { break };
+            let Some(position) = side.expiry.pop_due(now) else { break };
+            looked += 1;
+            let (mut dead, mut alive) = (Vec::new(), Vec::new());
+            guard.table().at_position(position, &mut |record| match record.expiry() {
+                Some(expiry) if expiry < now => dead.push(record.key().to_vec()),
+                Some(expiry) => alive.push(expiry),
+                None => {}
+            });
+            for key in dead {
+                expire_key(guard, self.hash(&key), &key, counters, effects);
+            }
+            if let Some(side) = guard.side_mut() {
+                // One entry serves all keys of a position: it is not later than any of them.
+                if let Some(first) = alive.into_iter().min() {
+                    side.expiry.add(first, position);
+                }
+            }
+        }
+        tidy(guard.side_mut());
+        looked
+    }
+
+    /// Whether a slot may hold volatile keys, without waiting for its lock.
+    pub fn has_database(&self, database: u8) -> bool {
+        self.slots(database, Mode::Shared).is_some()
+    }
+}
