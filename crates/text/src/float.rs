@@ -7,6 +7,9 @@ mod extended;
 
 pub use extended::Extended;
 
+/// Room for anything that [`format_f64`] appends.
+pub const FORMATTED_BYTES_MAX: usize = 32;
+
 /// Reads a double. Decimal only; `inf` and `infinity` in any case with an optional sign; neither NaN
 /// nor a number too large, or so small that it would become zero.
 pub fn parse_f64(text: &[u8]) -> Option<f64> {
