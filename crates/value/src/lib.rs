@@ -4,13 +4,17 @@
 #![forbid(unsafe_code)]
 
 mod hash;
+mod item;
 mod list;
 mod object;
+pub mod packed;
 mod set;
 mod sorted_set;
 
 pub use hash::Hash;
+pub use item::{Item, ItemBytes};
 pub use list::List;
 pub use object::{Blob, Object};
+pub use packed::Packed;
 pub use set::Set;
 pub use sorted_set::SortedSet;
