@@ -5,6 +5,7 @@
 
 mod hash;
 mod item;
+mod limits;
 mod list;
 mod object;
 pub mod packed;
@@ -13,7 +14,8 @@ mod sorted_set;
 
 pub use hash::Hash;
 pub use item::{Item, ItemBytes};
-pub use list::List;
+pub use limits::Limits;
+pub use list::{Iter as ListIter, List};
 pub use object::{Blob, Object};
 pub use packed::Packed;
 pub use set::Set;

@@ -154,6 +154,19 @@ impl Packed {
         }
     }
 
+    /// The same elements, the last one first.
+    pub fn reversed(&self) -> Packed {
+        let mut bytes = Vec::with_capacity(good_capacity(self.bytes.len()));
+        let mut stop = self.bytes.len();
+        bytes.extend_from_slice(&self.bytes[..stop.min(COUNT_BYTES)]);
+        while stop > COUNT_BYTES {
+            let start = start_before(&self.bytes, stop);
+            bytes.extend_from_slice(&self.bytes[start..stop]);
+            stop = start;
+        }
+        Packed { bytes }
+    }
+
     /// The place behind the last element.
     pub fn end(&self) -> Position {
         Position(self.bytes.len().max(COUNT_BYTES))

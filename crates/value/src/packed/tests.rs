@@ -12,6 +12,8 @@ fn check(packed: &Packed, model: &[Vec<u8>]) {
     let mut backwards: Vec<_> = packed.iter().rev().map(|item| item.to_bytes().to_vec()).collect();
     backwards.reverse();
     assert_eq!(backwards, model);
+    assert_eq!(packed.reversed().reversed(), *packed);
+    assert!(spelled(&packed.reversed()).iter().eq(model.iter().rev()));
     assert!(packed.memory() >= packed.byte_len());
     for (index, element) in model.iter().enumerate() {
         let at = packed.nth(index).unwrap();
