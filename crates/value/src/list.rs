@@ -7,9 +7,9 @@
 //! reference: an image, from which a writer then copies the chunks and nodes that it touches.
 //! What must stay true: a list is large if and only if OBJECT ENCODING says quicklist.
 //!
-//! One difference from Valkey can be seen: a large list that shrinks becomes a listpack again when one
-//! chunk of at most half the limit is left, and after removals in the middle the borders between chunks
-//! are not Valkey's to the element.
+//! One difference from Valkey can be seen: a large list that shrinks becomes a listpack again when
+//! one chunk of at most half the limit is left, and after removals in the middle the borders
+//! between chunks are not Valkey's to the element.
 
 mod chain;
 mod chunk;
@@ -104,7 +104,8 @@ impl List {
         }
     }
 
-    /// Takes the first element out. [`List::front`] and [`List::remove_front`] do it without a copy.
+    /// Takes the first element out. [`List::front`] and [`List::remove_front`] do it without a
+    /// copy.
     pub fn pop_front(&mut self, limits: &Limits) -> Option<ItemBytes> {
         let element = self.front()?.to_bytes();
         self.remove_front(1, limits);

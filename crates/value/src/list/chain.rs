@@ -1,8 +1,8 @@
 //! A large list: a chunk at each end, and the tree of chunks between them.
 //!
 //! Pushes and pops touch the end chunks only; a full one moves into the tree, an empty one is
-//! replaced from there, once in some hundred elements. What must stay true: the head is not empty (or
-//! the list is, and is thrown away); the tail is empty only if the head is the only chunk.
+//! replaced from there, once in some hundred elements. What must stay true: the head is not empty
+//! (or the list is, and is thrown away); the tail is empty only if the head is the only chunk.
 
 use super::chunk::{Bounds, Chunk, End};
 use super::tree::Tree;

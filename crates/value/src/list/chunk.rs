@@ -25,8 +25,8 @@ impl End {
     }
 }
 
-/// From this length on an element is a blob of its own: an image then shares it instead of copying it
-/// with its neighbours.
+/// From this length on an element is a blob of its own: an image then shares it instead of copying
+/// it with its neighbours.
 pub(super) const BLOB_BYTES_MIN: usize = 16 * 1024 + 1;
 
 /// Bytes that a run limited by its number of elements may have: what moves when its middle changes.
@@ -55,7 +55,7 @@ pub(super) struct Bounds {
 impl Bounds {
     /// What `list-max-listpack-size` means: a number of elements, or from -1 to -5 4 to 64 KiB.
     pub(super) fn new(limits: &Limits) -> Bounds {
-        match limits.list_max_listpack_size {
+        match limits.list_packed_size {
             size @ ..0 => {
                 let steps = u32::try_from(size.unsigned_abs()).unwrap_or(SIZE_STEPS);
                 let bytes = SIZE_BYTES_MIN << (steps.min(SIZE_STEPS) - 1);
@@ -346,8 +346,8 @@ fn place(packed: &Packed, reversed: bool, index: usize) -> Position {
 /// Up to so many matches are cut out one by one; more are left out of a copy.
 const CUTS_MAX: usize = 4;
 
-/// Removes elements equal to `element` from `packed`, at most `most`, beginning with its first or its
-/// last.
+/// Removes elements equal to `element` from `packed`, at most `most`, beginning with its first or
+/// its last.
 pub(super) fn remove_matching(
     packed: &mut Packed,
     element: Item<'_>,

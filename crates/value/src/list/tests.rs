@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 type Model = VecDeque<Vec<u8>>;
 
 fn limits(size: i64) -> Limits {
-    Limits { list_max_listpack_size: size }
+    Limits { list_packed_size: size, ..Limits::DEFAULT }
 }
 
 fn equal<'a>(
@@ -80,8 +80,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => index().prop_map(Step::RemoveFront),
         1 => index().prop_map(Step::RemoveBack),
         4 => (index(), element()).prop_map(|(at, element)| Step::Set(at, element)),
-        4 => (index(), any::<bool>(), elements()).prop_map(|(at, behind, e)| Step::Insert(at, behind, e)),
-        4 => (element(), -4i64..=4).prop_map(|(element, count)| Step::RemoveMatching(element, count)),
+        4 => (index(), any::<bool>(), elements()).prop_map(|(at, side, e)| Step::Insert(at, side, e)),
+        4 => (element(), -4i64..=4).prop_map(|(e, count)| Step::RemoveMatching(e, count)),
         2 => (index(), -1i64..=1).prop_map(|(at, count)| Step::RemoveAt(at, count)),
         1 => (index(), index()).prop_map(|(start, end)| Step::Trim(start, end)),
         2 => Just(Step::Image),
@@ -175,7 +175,7 @@ fn apply(list: &mut List, model: &mut Model, limits: &Limits, step: Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn behaves_as_a_deque_and_images_stand_still(
@@ -188,7 +188,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Image => images.push((list.clone(), model.clone())),
-                Step::Limit(size) => limits.list_max_listpack_size = size,
+                Step::Limit(size) => limits.list_packed_size = size,
                 step => apply(&mut list, &mut model, &limits, step),
             }
             check(&list, &model);

@@ -1,10 +1,10 @@
 //! A counted sequence of chunks: the middle of a large list.
 //!
-//! A tree of nodes with up to [`FANOUT`] children, each with the number of elements below it, so that
-//! an index leads to its chunk in one or two steps even for millions of elements (2,300 chunks of
-//! 8 KiB hold a million of 16 bytes: two levels). Chunks and nodes are shared with images
-//! and copied when they are written while shared. What must stay true: no chunk and no node is
-//! empty, all chunks stand at the same depth, each count is the sum of what is below it.
+//! A tree of nodes with up to [`FANOUT`] children, each with the number of elements below it, so
+//! that an index leads to its chunk in one or two steps even for millions of elements (2,300 chunks
+//! of 8 KiB hold a million of 16 bytes: two levels). Chunks and nodes are shared with images and
+//! copied when they are written while shared. What must stay true: no chunk and no node is empty,
+//! all chunks stand at the same depth, each count is the sum of what is below it.
 
 use super::chunk::{Bounds, Chunk, End};
 use std::sync::Arc;
