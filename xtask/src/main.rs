@@ -1,4 +1,52 @@
-//! The project's chores: `cargo xtask ci`, `tidy`, `bench`.
+//! The project's chores, in Rust instead of shell: `cargo xtask ci`, `tidy`, `differential`.
+//!
+//! `ci` is the one command that must pass before a change is merged; the others are its parts.
+//! What must stay true: this program needs nothing but the toolchain and, where it says so, Python
+//! and a reference server.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod ci;
+mod differential;
+mod tidy;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  ci             all checks: format, lints, tidy, tests, documentation, differential
+  tidy           what the compiler does not check: see CONTRIBUTING.md
+  differential   random commands, compared with a reference server: [OPERATIONS [SEED]]
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["ci"] => ci::run(&root()),
+        ["tidy"] => tidy::run(&root()),
+        ["differential", ref rest @ ..] => differential::run(&root(), rest),
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The workspace's directory.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().expect("xtask stands in the workspace").to_owned()
+}
+
+/// Writes a line for the person at the terminal.
+fn say(line: &str) {
+    // Nobody is left to be told that the terminal is gone.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

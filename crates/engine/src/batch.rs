@@ -83,7 +83,7 @@ impl Worker {
         token: Token,
         mut connection: Box<Connection>,
     ) {
-        let limits = self.tuning.config.parser_limits(connection.authenticated);
+        let limits = self.tuning.parser_limits(connection.authenticated);
         let input = std::mem::take(&mut connection.input);
         let (number, mut at) = (batch.members.len(), connection.input_start);
         let room = BATCH_COMMANDS_MAX - batch.commands.len();
@@ -125,7 +125,7 @@ impl Worker {
                 Err(error) => {
                     // What came before it runs first: the error is met again when it is all that is left.
                     if batch.commands.last().is_none_or(|parsed| parsed.member != number) {
-                        connection.reply().error(&format!("ERR {error}"));
+                        connection.output.tail().extend_from_slice(&error.reply_text());
                         connection.close = Close::AfterFlush;
                         goes_on = false;
                     }
@@ -240,13 +240,13 @@ fn prefetch(engine: &Engine, batch: &Batch) {
     if batch.commands.len() < WORTHWHILE {
         return;
     }
-    let _pin = caudal_table::pin();
+    let pin = caudal_table::pin();
     let keys = || {
         batch.commands.iter().filter_map(|parsed| {
             let (_, hash) = parsed.first_key?;
             Some((batch.members[parsed.member].connection.database, hash))
         })
     };
-    keys().for_each(|(database, hash)| engine.keyspace.prefetch_bucket(database, hash));
-    keys().for_each(|(database, hash)| engine.keyspace.prefetch_record(database, hash));
+    keys().for_each(|(database, hash)| engine.keyspace.prefetch_bucket(database, hash, &pin));
+    keys().for_each(|(database, hash)| engine.keyspace.prefetch_record(database, hash, &pin));
 }

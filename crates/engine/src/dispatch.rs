@@ -170,8 +170,8 @@ impl Worker {
 
     /// Closes a connection whose unsent replies pass `client-output-buffer-limit`.
     pub(crate) fn check_output_limit(&mut self, connection: &mut Connection) {
-        let limit = self.tuning.config.output_bytes_max();
-        if limit > 0 && connection.output.bytes() as u64 > limit {
+        let limit = self.tuning.output_bytes_max;
+        if limit.is_some_and(|limit| connection.output.bytes() as u64 > limit) {
             stats::add(&self.shared().stats.output_limit_closed, 1);
             connection.close = Close::Now;
         }

@@ -76,14 +76,13 @@ impl Engine {
                 stats: Stats::new(catalog.entries().len()),
             })
             .collect();
-        caudal_value::seed::set(environment.seed.rotate_left(32));
         let mailboxes = Arc::clone(&workers);
         let resume = move |parked: Parked| {
             let mail = Mail::Unparked { connection: parked.connection };
             mailboxes[usize::from(parked.worker)].mailbox.send(mail);
         };
         Arc::new(Engine {
-            keyspace: Keyspace::new(config.databases(), environment.seed, resume),
+            keyspace: Keyspace::new(config.process.databases as usize, environment.seed, resume),
             gate: Gate::new(environment.workers),
             catalog,
             workers,

@@ -19,6 +19,7 @@ mod mail;
 mod session;
 mod stats;
 mod transaction;
+mod tuning;
 mod whole;
 mod worker;
 

@@ -3,16 +3,15 @@
 use crate::batch::Batch;
 use crate::blocking::Timers;
 use crate::clients::ClientInfo;
-use crate::config::Config;
 use crate::connection::{Close, Connection, Peer, State, Status};
 use crate::cycle::Cycle;
 use crate::engine::{Engine, Shared};
 use crate::mail::Mail;
 use crate::stats;
-use caudal_commands::{Random, Settings};
+use crate::tuning::{Tuning, refusal};
+use caudal_commands::Random;
 use caudal_keyspace::{Effects, Place, Ready, Waiter, Watch};
 use caudal_table::Table;
-use caudal_value::Limits;
 use caudal_wire::Output;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -48,23 +47,6 @@ pub enum Open {
     Accepted(Token),
     /// Send this and close it.
     Refused(Vec<u8>),
-}
-
-/// What commands need of the configuration, in the form they need it.
-pub(crate) struct Tuning {
-    pub(crate) config: Arc<Config>,
-    pub(crate) version: u64,
-    pub(crate) limits: Limits,
-    pub(crate) settings: Settings,
-}
-
-impl Tuning {
-    fn of(engine: &Engine) -> Tuning {
-        let version = engine.config_version();
-        let config = engine.config();
-        let (limits, settings) = (config.value_limits(), config.command_settings());
-        Tuning { config, version, limits, settings }
-    }
 }
 
 /// One thread's connections, and all it needs to run their commands.
@@ -153,14 +135,14 @@ impl Worker {
         self.now = now;
         let config = self.engine.config();
         stats::add(&self.shared().stats.connections_received, 1);
-        if let Some(refusal) = config.refusal(&peer, self.engine.clients.len()) {
+        if let Some(refusal) = refusal(&config, &peer, self.engine.clients.len()) {
             stats::add(&self.shared().stats.connections_rejected, 1);
             return Open::Refused(format!("-{refusal}\r\n").into_bytes());
         }
         let id = self.engine.clients.next_id();
         let worker = u16::try_from(self.id).expect("few workers");
         let info = ClientInfo::new(id, worker, peer, self.now.unix_ms);
-        let connection = Connection::new(info, config.requirepass().is_empty());
+        let connection = Connection::new(info, config.security.password.is_none());
         connection.info.text().user = "default".to_owned();
         self.engine.clients.add(Arc::clone(&connection.info));
         let token = self.free.pop().unwrap_or_else(|| {
@@ -199,7 +181,7 @@ impl Worker {
         let info = &connection.info;
         info.heard_ms.store(unix_ms, Relaxed);
         stats::add(&info.bytes_in, bytes as u64);
-        if connection.input_bytes() as u64 > self.tuning.config.query_buffer_bytes_max() {
+        if connection.input_bytes() > self.tuning.config.clients.query_buffer_bytes_max {
             stats::add(&self.engine.workers[self.id].stats.query_limit_closed, 1);
             connection.close = Close::Now;
             self.mark_outgoing(token);
@@ -301,10 +283,8 @@ impl Worker {
 
     /// Closes connections that have been silent for `timeout` seconds. Called about once a second.
     pub(crate) fn close_idle(&mut self) {
-        let timeout_ms = self.tuning.config.idle_timeout_s() * 1000;
-        if timeout_ms == 0 {
-            return;
-        }
+        let Some(seconds) = self.tuning.config.clients.idle_seconds_max else { return };
+        let timeout_ms = u64::from(seconds) * 1000;
         for token in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[token] else { continue };
             let silent = self.now.unix_ms.saturating_sub(connection.info.heard_ms.load(Relaxed));
@@ -316,8 +296,8 @@ impl Worker {
     }
 
     fn check_memory(&mut self) {
-        let limit = self.tuning.config.memory_bytes_max();
-        self.over_memory = limit > 0 && caudal_table::memory::used_bytes() > limit;
+        let limit = self.tuning.config.memory.bytes_max;
+        self.over_memory = limit.is_some_and(|limit| caudal_table::memory::used_bytes() > limit);
     }
 }
 

@@ -4,13 +4,19 @@
 #![forbid(unsafe_code)]
 
 mod hash;
+mod item;
+mod limits;
 mod list;
 mod object;
+pub mod packed;
 mod set;
 mod sorted_set;
 
 pub use hash::Hash;
-pub use list::List;
+pub use item::{Item, ItemBytes};
+pub use limits::Limits;
+pub use list::{Iter as ListIter, List};
 pub use object::{Blob, Object};
+pub use packed::Packed;
 pub use set::Set;
 pub use sorted_set::SortedSet;

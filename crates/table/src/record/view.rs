@@ -168,6 +168,16 @@ impl<'a> RecordMut<'a> {
         }
     }
 
+    /// A long string's bytes, with the borrow of the table.
+    #[must_use]
+    pub fn into_blob(self) -> Option<&'a mut Blob> {
+        match self.view.record.form() {
+            // SAFETY: the slot is held exclusively for 'a, and `self` was its only view.
+            Form::Blob => Some(unsafe { &mut *self.view.record.blob() }),
+            _ => None,
+        }
+    }
+
     /// Puts another integer in the place of an integer. Panics if the value is not one.
     pub fn set_integer(&mut self, integer: i64) {
         self.view.record.write_integer(integer);

@@ -37,6 +37,20 @@ impl Table {
         None
     }
 
+    /// Calls `f` for the records at `position`: one, but for collisions.
+    pub fn at_position(&self, position: u32, f: &mut dyn FnMut(RecordRef<'_>)) {
+        let page = self.page(position);
+        if page.is_empty() {
+            return;
+        }
+        for entry in page.entries_of_pair(page.pair_of(position)) {
+            if entry.position() == position {
+                // SAFETY: the table is borrowed for the call.
+                f(unsafe { RecordRef::new(record_of(entry)) });
+            }
+        }
+    }
+
     /// A record chosen by 64 random bits: every record of a page with the same chance, and pages by their share
     /// of the positions. None only if there are no records.
     #[must_use]

@@ -1,0 +1,73 @@
+//! What every command needs of the configuration, in the form it needs it: made anew when the configuration changes.
+
+use crate::config::Config;
+use crate::connection::Peer;
+use crate::engine::Engine;
+use caudal_commands::Settings;
+use caudal_value::Limits;
+use std::sync::Arc;
+
+/// A worker's view of the configuration.
+pub(crate) struct Tuning {
+    pub(crate) config: Arc<Config>,
+    /// The change of the configuration that this view is of.
+    pub(crate) version: u64,
+    pub(crate) limits: Limits,
+    pub(crate) settings: Settings,
+    parser: caudal_wire::Limits,
+    /// Bytes of unsent replies at which a client is closed; none: no limit.
+    pub(crate) output_bytes_max: Option<u64>,
+}
+
+impl Tuning {
+    /// The view of the configuration as it stands.
+    pub(crate) fn of(engine: &Engine) -> Tuning {
+        let version = engine.config_version();
+        let config = engine.config();
+        let bulk_bytes_max = config.clients.bulk_bytes_max as u64;
+        Tuning {
+            version,
+            limits: value_limits(&config),
+            settings: Settings { string_bytes_max: bulk_bytes_max, lfu: false },
+            parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
+            output_bytes_max: config.clients.output_limits.normal.hard_bytes,
+            config,
+        }
+    }
+
+    /// What a client may send.
+    pub(crate) fn parser_limits(&self, authenticated: bool) -> caudal_wire::Limits {
+        caudal_wire::Limits { authenticated, ..self.parser.clone() }
+    }
+}
+
+fn value_limits(config: &Config) -> Limits {
+    let from = &config.limits;
+    Limits {
+        hash_packed_entries_max: from.hash_packed_entries_max,
+        hash_packed_value_bytes_max: from.hash_packed_value_bytes_max,
+        set_integers_max: from.set_integer_entries_max,
+        set_packed_entries_max: from.set_packed_entries_max,
+        set_packed_value_bytes_max: from.set_packed_value_bytes_max,
+        sorted_set_packed_entries_max: from.zset_packed_entries_max,
+        sorted_set_packed_value_bytes_max: from.zset_packed_value_bytes_max,
+        list_packed_size: i64::from(from.list_node_size),
+        ..Limits::DEFAULT
+    }
+}
+
+/// Why a new connection is not taken: the text of its error reply.
+pub(crate) fn refusal(config: &Config, peer: &Peer, clients: usize) -> Option<&'static str> {
+    if clients >= config.clients.count_max as usize {
+        return Some("ERR max number of clients reached");
+    }
+    let open = !config.net.protected_mode || config.security.password.is_some();
+    (!open && !peer.loopback && !peer.unix).then_some(PROTECTED)
+}
+
+const PROTECTED: &str = "DENIED Caudal is running in protected mode because protected mode is enabled and no password is \
+    set for the default user. In this mode connections are only accepted from the loopback interface. If you want to \
+    connect from external computers, you may adopt one of the following solutions: 1) Disable protected mode by sending \
+    'CONFIG SET protected-mode no' from the loopback interface, and make sure that the server is not reachable from the \
+    internet. 2) Set 'protected-mode no' in the configuration file and restart. 3) Start with '--protected-mode no'. \
+    4) Set an authentication password for the default user.";
