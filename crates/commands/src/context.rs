@@ -128,7 +128,7 @@ impl<'a, 'k> Context<'a, 'k> {
 
 /// Writes a string's value as a bulk string.
 #[inline]
-pub fn reply_string(reply: &mut Reply<'_>, value: Option<ValueRef<'_>>) {
+pub(crate) fn reply_string(reply: &mut Reply<'_>, value: Option<ValueRef<'_>>) {
     match value {
         None => reply.null(),
         Some(ValueRef::Bytes(bytes)) => reply.bulk(bytes),
@@ -140,7 +140,7 @@ pub fn reply_string(reply: &mut Reply<'_>, value: Option<ValueRef<'_>>) {
 
 /// Writes a collection's element as a bulk string.
 #[inline]
-pub fn reply_item(reply: &mut Reply<'_>, item: Item<'_>) {
+pub(crate) fn reply_item(reply: &mut Reply<'_>, item: Item<'_>) {
     match item {
         Item::Integer(value) => reply.bulk_integer(value),
         Item::Bytes(bytes) => reply.bulk(bytes),

@@ -29,8 +29,7 @@ impl Error {
     /// A database number beyond `databases`.
     pub const DATABASE_RANGE: Error = Error::text("ERR DB index is out of range");
     /// Source and target are one key.
-    pub const SAME_OBJECT: Error =
-        Error::text("ERR source and destination objects are the same");
+    pub const SAME_OBJECT: Error = Error::text("ERR source and destination objects are the same");
     /// A blocking command's timeout below zero.
     pub const NEGATIVE_TIMEOUT: Error = Error::text("ERR timeout is negative");
     /// A blocking command's timeout that is no number.

@@ -36,7 +36,7 @@ impl Args<'_> {
 }
 
 /// A range of indexes as Redis writes them, negative ones from the end, cut to `0..len`; empty if it holds nothing.
-pub fn index_range(start: i64, stop: i64, len: usize) -> std::ops::Range<usize> {
+pub(crate) fn index_range(start: i64, stop: i64, len: usize) -> std::ops::Range<usize> {
     let length = i64::try_from(len).expect("lengths stay below 2^63");
     let from_end = |index: i64| if index < 0 { index.saturating_add(length).max(0) } else { index };
     let absolute_stop = if stop < 0 { stop.saturating_add(length) } else { stop.min(length - 1) };

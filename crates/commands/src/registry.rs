@@ -15,10 +15,7 @@ pub struct Command {
 
 impl Command {
     /// A command on the selected database.
-    pub const fn new(
-        spec: Spec,
-        apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome,
-    ) -> Command {
+    pub const fn new(spec: Spec, apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome) -> Command {
         Command { spec, apply, other_database: None }
     }
 }

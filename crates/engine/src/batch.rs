@@ -102,7 +102,12 @@ impl Worker {
                     let (entry, first_key) = look_up(engine, connection.database, args);
                     let inline = None;
                     batch.commands.push(Parsed {
-                        member: number, spans, end: at, inline, entry, first_key,
+                        member: number,
+                        spans,
+                        end: at,
+                        inline,
+                        entry,
+                        first_key,
                     });
                     left -= 1;
                 }
@@ -113,7 +118,12 @@ impl Worker {
                     let (entry, first_key) = look_up(engine, connection.database, inline.view());
                     let (spans, inline) = (0..0, Some(inline));
                     batch.commands.push(Parsed {
-                        member: number, spans, end: at, inline, entry, first_key,
+                        member: number,
+                        spans,
+                        end: at,
+                        inline,
+                        entry,
+                        first_key,
                     });
                     left -= 1;
                 }
@@ -139,7 +149,13 @@ impl Worker {
         };
         let parsed = at;
         batch.members.push(Member {
-            token, connection, input, parsed, executed, is_incomplete, goes_on,
+            token,
+            connection,
+            input,
+            parsed,
+            executed,
+            is_incomplete,
+            goes_on,
         });
     }
 
@@ -178,7 +194,8 @@ impl Worker {
     }
 
     fn put_back(&mut self, member: Member) {
-        let Member { token, mut connection, mut input, parsed, executed, is_incomplete, .. } = member;
+        let Member { token, mut connection, mut input, parsed, executed, is_incomplete, .. } =
+            member;
         let progressed = executed > connection.input_start;
         if executed < parsed {
             // The parser's memory of a command in pieces belongs to where it stopped.
@@ -221,7 +238,9 @@ pub(crate) fn look_up(
     args: Args<'_>,
 ) -> (Option<&'static Entry>, Option<(usize, KeyHash)>) {
     let mut entry = engine.catalog.find(args.at(0));
-    if let (Some(container), Some(name)) = (entry.filter(|at| !at.subcommands.is_empty()), args.get(1)) {
+    if let (Some(container), Some(name)) =
+        (entry.filter(|at| !at.subcommands.is_empty()), args.get(1))
+    {
         entry = engine.catalog.subcommand(container, name).or(entry);
     }
     let first = entry.and_then(|entry| entry.spec.keys().first()).map(|key| usize::from(key.first));

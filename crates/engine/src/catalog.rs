@@ -63,9 +63,7 @@ impl Entry {
                 Find::Range { last, step } => {
                     let last = match usize::try_from(last) {
                         Ok(last) => last,
-                        Err(_) => {
-                            (args.len()).saturating_sub(usize::from(last.unsigned_abs()))
-                        }
+                        Err(_) => (args.len()).saturating_sub(usize::from(last.unsigned_abs())),
                     };
                     let last = last.min(args.len().saturating_sub(1));
                     (first..=last).step_by(usize::from(step)).for_each(|at| each(at, key.flags));

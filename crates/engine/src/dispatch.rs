@@ -181,10 +181,7 @@ impl Worker {
 /// Commands that act on a transaction instead of being queued by it.
 fn is_transaction_control(entry: &Entry) -> bool {
     entry.spec.parent.is_none()
-        && matches!(
-            entry.spec.name,
-            "EXEC" | "DISCARD" | "MULTI" | "WATCH" | "QUIT" | "RESET"
-        )
+        && matches!(entry.spec.name, "EXEC" | "DISCARD" | "MULTI" | "WATCH" | "QUIT" | "RESET")
 }
 
 /// Whether a command, or the transaction that it ends, changes data.

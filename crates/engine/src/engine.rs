@@ -96,7 +96,11 @@ impl Engine {
     }
 
     /// Takes the worker numbered `id`, once; `wake` ends its thread's sleep when it has mail.
-    pub fn worker(self: &Arc<Engine>, id: usize, wake: impl Fn() + Send + Sync + 'static) -> Worker {
+    pub fn worker(
+        self: &Arc<Engine>,
+        id: usize,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Worker {
         self.workers[id].mailbox.set_wake(Box::new(wake) as Wake);
         Worker::new(Arc::clone(self), id)
     }

@@ -239,9 +239,10 @@ pub(crate) fn want_keys(
     database: u8,
     wanted: &mut WantedSet,
 ) {
-    let other = entry.other_database.and_then(|of| of(args)).filter(|other| {
-        *other != database && usize::from(*other) < engine.keyspace.databases()
-    });
+    let other = entry
+        .other_database
+        .and_then(|of| of(args))
+        .filter(|other| *other != database && usize::from(*other) < engine.keyspace.databases());
     entry.each_key(args, |at, flags| {
         let slot = engine.keyspace.hash(args.at(at)).slot().0;
         wanted.push(Wanted { place: Place { database, slot }, mode: mode_of(flags) });

@@ -48,8 +48,10 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary).group(Group::Transactions).no_script().loading_stale().fast()
 }
 
-const MULTI: Spec =
-    spec("MULTI", "Starts a transaction.").since("1.2.0").flag(Flags::ALLOW_BUSY).flag(Flags::NO_MULTI);
+const MULTI: Spec = spec("MULTI", "Starts a transaction.")
+    .since("1.2.0")
+    .flag(Flags::ALLOW_BUSY)
+    .flag(Flags::NO_MULTI);
 const EXEC: Spec = Spec::new("EXEC", "Runs the queued commands as one.")
     .since("1.2.0")
     .group(Group::Transactions)
@@ -64,7 +66,8 @@ const WATCH: Spec = spec("WATCH", "Lets the next EXEC run only if these keys sta
     .flag(Flags::ALLOW_BUSY)
     .flag(Flags::NO_MULTI)
     .key_range(1, -1, 1, KeyFlags::RO);
-const UNWATCH: Spec = spec("UNWATCH", "Forgets the watched keys.").since("2.2.0").flag(Flags::ALLOW_BUSY);
+const UNWATCH: Spec =
+    spec("UNWATCH", "Forgets the watched keys.").since("2.2.0").flag(Flags::ALLOW_BUSY);
 
 /// The family.
 pub(crate) const COMMANDS: &[SessionCommand] = &[

@@ -24,13 +24,14 @@ impl Tuning {
     pub(crate) fn of(engine: &Engine) -> Tuning {
         let version = engine.config_version();
         let config = engine.config();
+        let hard = config.clients.output_limits.normal.hard_bytes;
         let bulk_bytes_max = config.clients.bulk_bytes_max as u64;
         Tuning {
             version,
             limits: value_limits(&config),
             settings: Settings { string_bytes_max: bulk_bytes_max, lfu: false },
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
-            output_bytes_max: config.clients.output_limits.normal.hard_bytes,
+            output_bytes_max: Some(hard).filter(|bytes| *bytes > 0),
             config,
         }
     }

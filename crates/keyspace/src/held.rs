@@ -97,9 +97,8 @@ impl<'k> Held<'k> {
     /// Whether `place` is locked at least as `mode`, so that a command may run under this set.
     #[inline]
     pub fn covers(&self, wanted: &Wanted) -> bool {
-        self.at(wanted.place).is_some_and(|guard| {
-            wanted.mode == Mode::Shared || guard.mode() == Mode::Exclusive
-        })
+        self.at(wanted.place)
+            .is_some_and(|guard| wanted.mode == Mode::Shared || guard.mode() == Mode::Exclusive)
     }
 
     /// Whether nothing is locked.

@@ -265,11 +265,7 @@ impl Keys<'_, '_> {
         self.remove_from(self.database, key)
     }
 
-    fn remove_from(
-        &mut self,
-        database: u8,
-        key: &Key<'_>,
-    ) -> Option<(OwnedValue, Option<Millis>)> {
+    fn remove_from(&mut self, database: u8, key: &Key<'_>) -> Option<(OwnedValue, Option<Millis>)> {
         let removed = self.table_mut(database, key).remove(key.hash, key.bytes)?;
         let expiry = removed.expiry();
         self.counters.add(database, -1, 0);

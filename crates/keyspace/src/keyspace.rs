@@ -25,7 +25,10 @@ impl Keyspace {
         seed: u64,
         resume: impl Fn(Parked) + Send + Sync + 'static,
     ) -> Keyspace {
-        assert!((1..=DATABASES_MAX).contains(&databases), "databases is checked by the configuration");
+        assert!(
+            (1..=DATABASES_MAX).contains(&databases),
+            "databases is checked by the configuration"
+        );
         Keyspace {
             databases: (0..databases).map(|_| OnceLock::new()).collect(),
             hasher: KeyHasher::new(seed),
@@ -94,14 +97,16 @@ impl Keyspace {
             return;
         }
         for slot in (0..SLOTS).map(slot_number) {
-            let exclusive = |database| Wanted { place: Place { database, slot }, mode: Mode::Exclusive };
+            let exclusive =
+                |database| Wanted { place: Place { database, slot }, mode: Mode::Exclusive };
             let (Ok(mut one), Ok(mut two)) =
                 (Held::one(self, exclusive(first)), Held::one(self, exclusive(second)))
             else {
                 unreachable!("the gate is closed: no slot is locked")
             };
             let place = |database| Place { database, slot };
-            let (Some(one), Some(two)) = (one.at_mut(place(first)), two.at_mut(place(second))) else {
+            let (Some(one), Some(two)) = (one.at_mut(place(first)), two.at_mut(place(second)))
+            else {
                 unreachable!("an exclusive lock allocates the database")
             };
             if one.table().len() + two.table().len() == 0 {
@@ -183,9 +188,8 @@ impl Keyspace {
 
     /// Whether a watched key (locked in `held`) is past its expiry by now.
     pub fn expired_since(&self, held: &Held<'_>, key: &WatchedKey, now: Millis) -> bool {
-        let record = held
-            .at(key.place)
-            .and_then(|guard| guard.table().find(self.hash(&key.key), &key.key));
+        let record =
+            held.at(key.place).and_then(|guard| guard.table().find(self.hash(&key.key), &key.key));
         record.and_then(|at| at.expiry()).is_some_and(|expiry| expiry < now)
     }
 
@@ -235,9 +239,9 @@ impl Keyspace {
         for guard in held.guards().filter(|guard| guard.mode() == Mode::Exclusive) {
             if let Some(side) = guard.side() {
                 let places = side.waiters.all().flat_map(|waiter| waiter.places.iter());
-                missing.extend(places.filter(|&&place| {
-                    !held.covers(&Wanted { place, mode: Mode::Exclusive })
-                }));
+                missing.extend(
+                    places.filter(|&&place| !held.covers(&Wanted { place, mode: Mode::Exclusive })),
+                );
             }
         }
     }
@@ -287,9 +291,8 @@ fn swap_expiry(one: &mut Side, two: &mut Side) {
 
 /// Frees a side that holds nothing any more.
 pub(crate) fn tidy(side: &mut Side) {
-    let empty = |at: &SlotSide| {
-        at.expiry.is_empty() && at.waiters.is_empty() && at.watches.is_empty()
-    };
+    let empty =
+        |at: &SlotSide| at.expiry.is_empty() && at.waiters.is_empty() && at.watches.is_empty();
     if side.as_ref().is_some_and(|at| empty(at)) {
         *side = None;
     }

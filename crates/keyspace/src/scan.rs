@@ -132,7 +132,9 @@ impl Keyspace {
         if self.slots(place.database, Mode::Shared).is_none() {
             return 0;
         }
-        let Ok(mut held) = Held::one(self, Wanted { place, mode: Mode::Exclusive }) else { return 0 };
+        let Ok(mut held) = Held::one(self, Wanted { place, mode: Mode::Exclusive }) else {
+            return 0;
+        };
         let Some(guard) = held.at_mut(place) else { return 0 };
         let mut looked = 0;
         while looked < budget {

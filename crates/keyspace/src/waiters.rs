@@ -45,9 +45,7 @@ impl Waiter {
         words: Vec<Box<[u8]>>,
     ) -> Waiter {
         let claimed = AtomicBool::new(false);
-        Waiter {
-            claimed, worker, connection, command, database, resp3, kind, places, keys, words,
-        }
+        Waiter { claimed, worker, connection, command, database, resp3, kind, places, keys, words }
     }
 
     /// Claims it; true for exactly one caller.

@@ -45,9 +45,8 @@ fn add(context: &mut Context<'_, '_>, args: Args<'_>, delta: i64) -> Outcome {
         Some(ValueRef::Bytes(bytes)) => integer::parse_i64(bytes).ok_or(Error::NOT_INTEGER)?,
         Some(_) => return Err(Error::NOT_INTEGER),
     };
-    let total = value
-        .checked_add(delta)
-        .ok_or(Error::text("ERR increment or decrement would overflow"))?;
+    let total =
+        value.checked_add(delta).ok_or(Error::text("ERR increment or decrement would overflow"))?;
     context.keys.set(&key, NewValue::Integer(total), SetExpiry::Keep);
     context.keys.changed(&key, Event::string("incrby"));
     context.reply_integer(total)
