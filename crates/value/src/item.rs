@@ -26,7 +26,7 @@ impl<'a> Item<'a> {
     }
 
     /// True when the element is spelled `bytes`.
-    pub fn eq(&self, bytes: &[u8]) -> bool {
+    pub fn equals(&self, bytes: &[u8]) -> bool {
         match self {
             Item::Integer(integer) => itoa::Buffer::new().format(*integer).as_bytes() == bytes,
             Item::Bytes(own) => *own == bytes,
@@ -135,7 +135,7 @@ mod tests {
             let text = integer.to_string();
             let item = Item::of(text.as_bytes());
             prop_assert_eq!(item, Item::Integer(integer));
-            prop_assert!(item.eq(text.as_bytes()));
+            prop_assert!(item.equals(text.as_bytes()));
             prop_assert_eq!(&item.to_bytes()[..], text.as_bytes());
             prop_assert_eq!(item.len(), text.len());
         }

@@ -9,14 +9,18 @@ mod limits;
 mod list;
 mod object;
 pub mod packed;
+pub mod seed;
 mod set;
 mod sorted_set;
+mod tree;
 
-pub use hash::Hash;
+pub use hash::{Hash, Iter as HashIter};
 pub use item::{Item, ItemBytes};
 pub use limits::Limits;
 pub use list::{Iter as ListIter, List};
 pub use object::{Blob, Object};
 pub use packed::Packed;
-pub use set::Set;
-pub use sorted_set::SortedSet;
+pub use set::{Iter as SetIter, Set};
+pub use sorted_set::{
+    Change, Iter as SortedSetIter, IterBack as SortedSetIterBack, LexBound, ScoreBound, SortedSet,
+};

@@ -81,6 +81,11 @@ impl Packed {
         self.insert(self.end(), element);
     }
 
+    /// Adds the spelling of `integer` behind the last element.
+    pub fn push_back_integer(&mut self, integer: i64) {
+        self.insert_encoded(self.end(), &Encoded::integer(integer));
+    }
+
     /// Adds `element` before the first one.
     pub fn push_front(&mut self, element: &[u8]) {
         self.insert(Position(COUNT_BYTES), element);
@@ -89,7 +94,15 @@ impl Packed {
     /// Adds `element` before the one at `at` ([`Packed::end`] appends). `at` is then the new
     /// element's place.
     pub fn insert(&mut self, at: Position, element: &[u8]) {
-        let encoded = Encoded::new(element);
+        self.insert_encoded(at, &Encoded::new(element));
+    }
+
+    /// Adds the spelling of `integer` before the element at `at`.
+    pub fn insert_integer(&mut self, at: Position, integer: i64) {
+        self.insert_encoded(at, &Encoded::integer(integer));
+    }
+
+    fn insert_encoded(&mut self, at: Position, encoded: &Encoded<'_>) {
         if self.bytes.is_empty() {
             self.bytes.reserve_exact(good_capacity(COUNT_BYTES + encoded.len()));
             self.bytes.extend_from_slice(&[0; COUNT_BYTES]);
@@ -410,20 +423,27 @@ struct Encoded<'a> {
 
 impl<'a> Encoded<'a> {
     fn new(element: &'a [u8]) -> Encoded<'a> {
+        if let Some(integer) = integer_of(element) {
+            return Encoded::integer(integer);
+        }
         let mut front = [0; 9];
-        let (front_len, data) = match integer_of(element) {
-            Some(integer @ 0..=SMALL_INTEGER_MAX) => {
-                front[0] = HEAD_SMALL_INTEGER + integer.to_le_bytes()[0];
-                (1, &[][..])
-            }
-            Some(integer) => {
-                let width = integer_width(integer);
-                front[0] = HEAD_INTEGER + width - 1;
-                front[1..].copy_from_slice(&integer.to_le_bytes());
-                (1 + usize::from(width), &[][..])
-            }
-            None => (string_head(&mut front, element.len()), element),
-        };
+        let front_len = string_head(&mut front, element.len());
+        Encoded::with_tail(front, front_len, element)
+    }
+
+    fn integer(integer: i64) -> Encoded<'a> {
+        let mut front = [0; 9];
+        if (0..=SMALL_INTEGER_MAX).contains(&integer) {
+            front[0] = HEAD_SMALL_INTEGER + integer.to_le_bytes()[0];
+            return Encoded::with_tail(front, 1, &[]);
+        }
+        let width = integer_width(integer);
+        front[0] = HEAD_INTEGER + width - 1;
+        front[1..].copy_from_slice(&integer.to_le_bytes());
+        Encoded::with_tail(front, 1 + usize::from(width), &[])
+    }
+
+    fn with_tail(front: [u8; 9], front_len: usize, data: &'a [u8]) -> Encoded<'a> {
         let mut encoded = Encoded { front, front_len, data, tail: [0; 5], tail_len: 0 };
         encoded.write_tail();
         encoded
@@ -435,7 +455,7 @@ impl<'a> Encoded<'a> {
         let mut rest = length;
         for (index, place) in self.tail[..self.tail_len].iter_mut().rev().enumerate() {
             let more = if index + 1 < self.tail_len { 0x80 } else { 0 };
-            *place = (rest & 0x7f) as u8 | more;
+            *place = (rest & 0x7f).to_le_bytes()[0] | more;
             rest >>= 7;
         }
     }
@@ -457,11 +477,11 @@ impl<'a> Encoded<'a> {
 fn string_head(front: &mut [u8; 9], length: usize) -> usize {
     let bytes = u32::try_from(length).expect("elements stay below 4 GiB").to_le_bytes();
     match length {
-        0..=STRING_7_MAX => {
+        ..=STRING_7_MAX => {
             front[0] = bytes[0];
             1
         }
-        0..=STRING_13_MAX => {
+        ..=STRING_13_MAX => {
             front[0] = HEAD_STRING_13 | bytes[1];
             front[1] = bytes[0];
             2

@@ -17,7 +17,7 @@ fn check(packed: &Packed, model: &[Vec<u8>]) {
     assert!(packed.memory() >= packed.byte_len());
     for (index, element) in model.iter().enumerate() {
         let at = packed.nth(index).unwrap();
-        assert!(packed.item(at).eq(element));
+        assert!(packed.item(at).equals(element));
         let first = model.iter().position(|other| other == element);
         assert_eq!(packed.find(packed.first().unwrap(), 1, element), packed.nth(first.unwrap()));
         assert_eq!(packed.next(at), packed.nth(index + 1));
