@@ -15,6 +15,7 @@ mod cycle;
 mod dispatch;
 mod engine;
 mod execute;
+pub mod local;
 mod mail;
 mod session;
 mod stats;

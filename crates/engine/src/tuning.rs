@@ -53,7 +53,7 @@ fn value_limits(config: &Config) -> Limits {
         sorted_set_packed_entries_max: from.zset_packed_entries_max,
         sorted_set_packed_value_bytes_max: from.zset_packed_value_bytes_max,
         list_packed_size: i64::from(from.list_node_size),
-        ..Limits::DEFAULT
+        ..Limits::default()
     }
 }
 

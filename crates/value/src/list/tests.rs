@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 type Model = VecDeque<Vec<u8>>;
 
 fn limits(size: i64) -> Limits {
-    Limits { list_packed_size: size, ..Limits::DEFAULT }
+    Limits { list_packed_size: size, ..Limits::default() }
 }
 
 fn equal<'a>(
