@@ -196,9 +196,22 @@ impl<'a> Reply<'a> {
 
     /// A double as a string.
     pub fn bulk_double(&mut self, number: f64) {
-        let mut text = Vec::with_capacity(float::FORMATTED_BYTES_MAX);
-        float::format_f64(number, &mut text);
-        self.bulk(&text);
+        // Most texts have one digit of length. A second one moves the text by a byte.
+        let tail = self.output.tail();
+        tail.reserve(float::FORMATTED_BYTES_MAX + HEADER_BYTES);
+        let start = tail.len();
+        tail.extend_from_slice(b"$0\r\n");
+        let text = tail.len();
+        float::format_f64(number, tail);
+        let len = tail.len() - text;
+        debug_assert!(len <= float::FORMATTED_BYTES_MAX);
+        if len >= 10 {
+            tail.insert(start + 1, digit(len / 10));
+            tail[start + 2] = digit(len);
+        } else {
+            tail[start + 1] = digit(len);
+        }
+        tail.extend_from_slice(b"\r\n");
     }
 
     /// `#t` or `#f`; in RESP2 1 or 0.
@@ -310,8 +323,6 @@ const HEADER_BYTES: usize = 32;
 /// `$16\r\n` and its kind. Most lengths have one or two digits.
 #[inline]
 fn push_header(tail: &mut Vec<u8>, kind: u8, len: usize) {
-    #[allow(clippy::cast_possible_truncation, reason = "a digit")]
-    let digit = |number: usize| b'0' + (number % 10) as u8;
     match len {
         0..10 => tail.extend_from_slice(&[kind, digit(len), b'\r', b'\n']),
         10..100 => tail.extend_from_slice(&[kind, digit(len / 10), digit(len), b'\r', b'\n']),
@@ -325,6 +336,13 @@ fn push_header(tail: &mut Vec<u8>, kind: u8, len: usize) {
             tail.extend_from_slice(b"\r\n");
         }
     }
+}
+
+/// The last digit of a number.
+#[inline]
+#[allow(clippy::cast_possible_truncation, reason = "below ten")]
+fn digit(number: usize) -> u8 {
+    b'0' + (number % 10) as u8
 }
 
 #[cfg(test)]

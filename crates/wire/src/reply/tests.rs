@@ -38,6 +38,12 @@ fn scalars_are_spelled_for_each_protocol() {
     same(|reply| reply.bulk(b"a\r\nb"), "$4\r\na\r\nb\r\n");
     same(|reply| reply.bulk_integer(-12), "$3\r\n-12\r\n");
     same(|reply| reply.bulk_double(0.1), "$3\r\n0.1\r\n");
+    same(
+        |reply| reply.bulk_double(-1.797_693_134_862_315_7e308),
+        "$24\r\n-1.7976931348623157e+308\r\n",
+    );
+    same(|reply| reply.bulk_double(123_456_789.5), "$11\r\n123456789.5\r\n");
+    same(|reply| reply.bulk_double(1_234_567.5), "$9\r\n1234567.5\r\n");
     check(|reply| reply.null(), "$-1\r\n", "_\r\n");
     check(|reply| reply.null_array(), "*-1\r\n", "_\r\n");
     check(|reply| reply.double(3.5), "$3\r\n3.5\r\n", ",3.5\r\n");
