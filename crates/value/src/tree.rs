@@ -409,7 +409,7 @@ fn split_leaf<K: Kind>(
     let count = leaf.count();
     let after = index + usize::from(!added);
     let alone = || leaf.part::<K>(0..0, Some(entry), 0..0);
-    if added && last && index == count {
+    if added && last && index == count && count > 0 {
         // Entries that come in order leave full leaves behind.
         return SmallVec::from_iter([leaf.clone(), alone()]);
     }

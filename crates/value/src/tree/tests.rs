@@ -31,7 +31,7 @@ fn check_node<K: Kind>(
 ) -> (usize, usize) {
     match node {
         Node::Leaf(leaf) => {
-            check_leaf(leaf, low, walked);
+            check_leaf::<K>(leaf, low, walked);
             (leaf.memory(), 0)
         }
         Node::Inner(inner) => {
@@ -134,7 +134,8 @@ fn run<K: Kind>(
                 );
             }
             Step::Remove(at) if !model.is_empty() => {
-                remove_at(&mut tree, &mut model, at.index(model.len()));
+                let index = at.index(model.len());
+                remove_at(&mut tree, &mut model, index);
             }
             Step::RemoveRange(at, count) if !model.is_empty() => {
                 let index = at.index(model.len());
@@ -152,7 +153,8 @@ fn run<K: Kind>(
         check(tree, model);
     }
     while !model.is_empty() {
-        remove_at(&mut tree, &mut model, tree.len() / 2);
+        let index = tree.len() / 2;
+        remove_at(&mut tree, &mut model, index);
         if model.len() % 64 == 0 {
             check(&tree, &model);
         }
