@@ -175,7 +175,7 @@ fn apply(list: &mut List, model: &mut Model, limits: &Limits, step: Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn behaves_as_a_deque_and_images_stand_still(
