@@ -1,4 +1,5 @@
-//! What the compiler does not check: lengths, heads of files, arrows between crates, commands.
+//! What the compiler does not check: lengths, heads of files, arrows between crates, commands,
+//! links.
 //!
 //! Each rule reads sources as text and adds complaints; nothing is changed. CONTRIBUTING.md lists
 //! the rules. What must stay true: a complaint names the file, and the line where it has one.
@@ -6,6 +7,7 @@
 mod arrows;
 mod commands;
 mod files;
+mod links;
 
 use crate::say;
 use std::fmt::Display;
@@ -25,6 +27,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     files::check_fences(&sources, &mut report);
     arrows::check(&sources, &mut report);
     commands::check(&sources, &mut report);
+    links::check(root, &sources, &mut report);
     report.finish()
 }
 

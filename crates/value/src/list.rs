@@ -162,9 +162,7 @@ impl List {
                 run.replace(at, element);
             }
             Repr::Large(chain) => {
-                let chain = Arc::make_mut(chain);
-                chain.update(index, &bounds, |chunk, at| chunk.replace(at, element, &bounds));
-                chain.join(&bounds);
+                set_in_chain(Arc::make_mut(chain), index, element, &bounds);
             }
         }
         self.shrink(&bounds);
@@ -295,6 +293,22 @@ impl<'a> IntoIterator for &'a List {
 
     fn into_iter(self) -> Iter<'a> {
         self.iter()
+    }
+}
+
+/// Replaces an element; where it does not fit, chunks are cut anew, and may then join.
+fn set_in_chain(chain: &mut Chain, index: usize, element: &[u8], bounds: &Bounds) {
+    let mut in_place = false;
+    chain.update(index, bounds, |chunk, at| {
+        in_place = chunk.replace(at, element, bounds);
+        if in_place {
+            return Vec::new();
+        }
+        chunk.remove(at, 1);
+        chunk.insert(at, element, bounds)
+    });
+    if !in_place {
+        chain.join(bounds);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Every command that has facts is registered, and some test names it.
 //!
-//! A command's facts are a constant `NAME: Spec` in a file under `crates/commands/src/`, and its
-//! family's `mod.rs` lists it as `file::NAME`. The command's word is the first string of the
-//! constant.
+//! A command's facts are a constant `NAME: Spec`, and its word is the first string of that. On
+//! data, it stands under `crates/commands/src/` and its family's `mod.rs` lists it as `file::NAME`;
+//! on the session, it stands in `crates/engine/src/` in the file that lists it.
 
 use super::{Report, Source};
 
-const DIRECTORY: &str = "crates/commands/src/";
+const ON_DATA: &str = "crates/commands/src/";
+const ON_THE_SESSION: &str = "crates/engine/src/";
 const REGISTRY: &str = "crates/commands/src/registry.rs";
 const SPEC_FILE: &str = "crates/commands/src/spec.rs";
 
@@ -14,12 +15,13 @@ const SPEC_FILE: &str = "crates/commands/src/spec.rs";
 pub(super) fn check(sources: &[Source], report: &mut Report) {
     let tested = tested_words(sources);
     for source in sources {
-        let is_command = source.path.starts_with(DIRECTORY) && !source.is_test();
-        if !is_command || !source.is_rust() || source.path == SPEC_FILE {
+        let is_on_data = source.path.starts_with(ON_DATA);
+        let is_command = is_on_data || source.path.starts_with(ON_THE_SESSION);
+        if !is_command || !source.is_rust() || source.is_test() || source.path == SPEC_FILE {
             continue;
         }
         for Facts { constant, word } in facts(code_of(&source.text)) {
-            if !is_registered(sources, source, constant) {
+            if is_on_data && !is_registered(sources, source, constant) {
                 let message = format!("{word} is not registered: no list names {constant}");
                 report.complain(&source.path, message);
             }

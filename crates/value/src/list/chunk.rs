@@ -231,18 +231,18 @@ impl Chunk {
         }
     }
 
-    /// Puts `element` in the place of the one at `index`. Answers as [`Chunk::insert`].
-    pub(super) fn replace(&mut self, index: usize, element: &[u8], bounds: &Bounds) -> Vec<Chunk> {
+    /// Puts `element` in the place of the one at `index`, if there is room. Otherwise the old one
+    /// must be removed and the new one inserted.
+    pub(super) fn replace(&mut self, index: usize, element: &[u8], bounds: &Bounds) -> bool {
         let room = self.admits(element.len(), bounds);
-        if let Chunk::Run { packed, reversed } = self {
-            let at = place(packed, *reversed, index);
-            if room || Packed::cost(element) <= packed.item(at).with(Packed::cost) {
-                packed.replace(at, element);
-                return Vec::new();
-            }
+        let Chunk::Run { packed, reversed } = self else { return false };
+        let at = place(packed, *reversed, index);
+        let is_shorter = Packed::cost(element) <= packed.item(at).with(Packed::cost);
+        let fits = room || is_shorter && bounds.hold(packed);
+        if fits {
+            packed.replace(at, element);
         }
-        self.remove(index, 1);
-        self.insert(index, element, bounds)
+        fits
     }
 
     /// Removes elements equal to `element`, at most `most`, beginning at `end`.

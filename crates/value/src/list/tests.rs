@@ -80,7 +80,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => index().prop_map(Step::RemoveFront),
         1 => index().prop_map(Step::RemoveBack),
         4 => (index(), element()).prop_map(|(at, element)| Step::Set(at, element)),
-        4 => (index(), any::<bool>(), elements()).prop_map(|(at, side, e)| Step::Insert(at, side, e)),
+        4 => (index(), any::<bool>(), elements()).prop_map(|(at, b, e)| Step::Insert(at, b, e)),
         4 => (element(), -4i64..=4).prop_map(|(e, count)| Step::RemoveMatching(e, count)),
         2 => (index(), -1i64..=1).prop_map(|(at, count)| Step::RemoveAt(at, count)),
         1 => (index(), index()).prop_map(|(start, end)| Step::Trim(start, end)),
@@ -175,7 +175,7 @@ fn apply(list: &mut List, model: &mut Model, limits: &Limits, step: Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn behaves_as_a_deque_and_images_stand_still(
