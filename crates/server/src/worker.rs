@@ -5,24 +5,27 @@
 //! connection. What must stay true: nothing here waits but the reactor's turn; the clock is read
 //! once a turn; a connection's end is told to the engine exactly once.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use caudal_reactor::{Event, Keepalive, Peer, Reactor, Received, Socket, Token};
 
-use crate::engine::{self, Close, Now, Open};
+use caudal_engine::{self as engine, Close, Engine, Now, Open};
 use crate::inbox::Inbox;
+
+/// Pieces of output sent by one call. Most outputs are one piece.
+const SLICES: usize = 16;
 
 /// One worker.
 pub(crate) struct Worker {
+    store: Arc<Engine>,
     engine: engine::Worker,
     reactor: Reactor,
     inbox: Arc<Inbox>,
     clock: Clock,
     now: Now,
-    keepalive: Option<Keepalive>,
     events: Vec<Event>,
     outgoing: Vec<engine::Token>,
 }
@@ -30,15 +33,15 @@ pub(crate) struct Worker {
 impl Worker {
     /// A worker without connections.
     pub(crate) fn new(
+        store: Arc<Engine>,
         engine: engine::Worker,
         reactor: Reactor,
         inbox: Arc<Inbox>,
-        keepalive: Option<Keepalive>,
     ) -> Self {
         let clock = Clock::new();
         let now = clock.now();
         let (events, outgoing) = (Vec::new(), Vec::new());
-        Self { engine, reactor, inbox, clock, now, keepalive, events, outgoing }
+        Self { store, engine, reactor, inbox, clock, now, events, outgoing }
     }
 
     /// Takes turns until the inbox says to stop.
@@ -99,7 +102,9 @@ impl Worker {
         if let Peer::Tcp { .. } = peer {
             // Options make a connection better, not possible: one without them is served as well.
             let _ = socket.set_no_delay();
-            let _ = self.keepalive.map(|keepalive| socket.set_keepalive(keepalive));
+            if let Some(seconds) = self.store.config().net.tcp_keepalive_seconds {
+                let _ = socket.set_keepalive(Keepalive(Duration::from_secs(seconds.into())));
+            }
         }
         match self.engine.open(describe(&peer, &socket), self.now) {
             Open::Refused(reply) => {
@@ -131,9 +136,11 @@ impl Worker {
         let output = self.engine.output(token);
         let mut sent = 0;
         while !output.is_empty() {
-            let slices = output.slices();
+            let mut slices = [IoSlice::new(&[]); SLICES];
+            let filled = output.slices(&mut slices);
+            let slices = &slices[..filled];
             let offered: usize = slices.iter().map(|slice| slice.len()).sum();
-            let Ok(taken) = self.reactor.send(at, &slices) else { return self.close(token) };
+            let Ok(taken) = self.reactor.send(at, slices) else { return self.close(token) };
             output.advance(taken);
             sent += taken;
             if taken < offered {
