@@ -1,7 +1,8 @@
-//! The command line, as redis-server takes it: a file, `-` for the standard input, `--name value ..`.
+//! The command line, as redis-server takes it: a file, `-` for the standard input, `--name value
+//! ..`.
 //!
-//! Only cuts the arguments into lines that [`super::load`] reads like those of a file. Options may be
-//! repeated: as in a file the last one wins, and the options come after the files.
+//! Only cuts the arguments into lines that [`super::load`] reads like those of a file. Options may
+//! be repeated: as in a file the last one wins, and the options come after the files.
 
 use super::load::{ConfigError, Line, Origin, Source};
 use super::value::quoted;

@@ -1,9 +1,9 @@
 //! What one line of the configuration may say: its name, the shape of its value and how far Caudal
 //! honours it.
 //!
-//! The rows themselves are data, in [`super::table`]; everything else in this module walks over them
-//! and has no directive's name in it, but for [`super::settings`] which gives the values types.
-//! A row's default is text that its own kind accepts.
+//! The rows themselves are data, in [`super::table`]; everything else in this module walks over
+//! them and has no directive's name in it, but for [`super::settings`] which gives the values
+//! types. A row's default is text that its own kind accepts.
 
 use std::borrow::Cow;
 

@@ -12,7 +12,8 @@ const INTRODUCTION: &str = "\
 
 <!-- Written by `caudal_engine::config::documentation`; a test says how to write it again. -->
 
-Caudal is configured as Redis and Valkey are: by a file of directives, by arguments, and by CONFIG SET.
+Caudal is configured as Redis and Valkey are: by a file of directives, by arguments and by CONFIG
+SET.
 
     caudal [/path/to/redis.conf] [--directive value ...]... [-]
 
@@ -35,16 +36,16 @@ Every directive of Redis 7.2 and Valkey 9.1 is known, and has one of these stand
 | standing | meaning |
 |---|---|
 | works | does what the note says |
-| no meaning | accepted with a notice in the log, kept and shown by CONFIG GET; has no effect, for the reason given |
-| waits | as above, but it will have an effect when there is what the note names; a notice only if the value is not the default |
+| no meaning | accepted with a notice in the log, shown by CONFIG GET; no effect, as the note says |
+| waits | the same until there is what the note names; no notice about the default value |
 | not there yet | any value but the default is refused with an error; the default means off |
 | never | the same, and it will stay so |
 
 Two of them need a word more:
 
-* `save`. There are no snapshots yet, so `save` with rules is refused, and the default is `save \"\"`,
-  where Valkey's is `save 3600 1 300 100 60 10000`. Accepting rules and saving nothing would be a
-  promise of durability that is not kept.
+* `save`. There are no snapshots yet, so `save` with rules is refused, and the default is
+  `save \"\"`, where Valkey's is `save 3600 1 300 100 60 10000`. Accepting rules and
+  saving nothing would be a promise of durability that is not kept.
 * `daemonize`. Only `no`: a server that goes into the background hides its exit status and its first
   errors from whatever started it. systemd, containers and shells (`caudal ... &`) start it in
   the foreground and know when it is ready through `supervised systemd`.

@@ -1,8 +1,8 @@
 //! From files and the command line to a [`Config`].
 //!
 //! Every line is checked as it comes; whether Caudal can honour a value is asked at the end, of the
-//! values that won: `daemonize yes` in a distribution's file does no harm if the command line of its
-//! service says `--daemonize no`. An error names the place and the text of the line.
+//! values that won: `daemonize yes` in a distribution's file does no harm if the command line of
+//! its service says `--daemonize no`. An error names the place and the text of the line.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,8 @@ use super::{Config, settings::Settings};
 /// The path under which the standard input is asked of the function that reads files.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Files that include files that include files: deeper than this is a mistake, most likely a circle.
+/// Files that include files that include files: deeper than this is a mistake, most likely a
+/// circle.
 const INCLUDE_DEPTH_MAX: usize = 16;
 /// Files in all: the depth alone would let two lines in each file ask for 2^16 reads.
 const FILES_MAX: usize = 256;
@@ -54,8 +55,8 @@ pub struct Notice {
     pub text: String,
 }
 
-/// Why there is no configuration. As text it begins as Redis's does, for the test suites and scripts
-/// that look for that.
+/// Why there is no configuration. As text it begins as Redis's does, for the test suites and
+/// scripts that look for that.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file cannot be read: its path or its permissions must be changed.
@@ -68,7 +69,8 @@ pub enum ConfigError {
     },
     /// A line cannot be accepted: it must be changed or removed.
     #[error(
-        "\n*** FATAL CONFIG FILE ERROR (Caudal {}) ***\nReading the {origin}\n>>> '{text}'\n{reason}",
+        "\n*** FATAL CONFIG FILE ERROR (Caudal {}) ***\n\
+         Reading the {origin}\n>>> '{text}'\n{reason}",
         env!("CARGO_PKG_VERSION")
     )]
     Line {
@@ -99,8 +101,8 @@ pub(super) struct Line {
 impl Config {
     /// Reads the configuration that these arguments (without the program's name) ask for.
     ///
-    /// `read_file` gives the text of a file, and of the standard input for [`STANDARD_INPUT`]; a path
-    /// is passed on as it was written.
+    /// `read_file` gives the text of a file, and of the standard input for [`STANDARD_INPUT`]; a
+    /// path is passed on as it was written.
     ///
     /// # Errors
     ///

@@ -1,13 +1,13 @@
 //! The configuration: redis.conf's directives and flags, in its format and under its names.
 //!
-//! Stands beside a request's path: the server loads one [`Config`] before its first worker starts, the
-//! engine hands it out as a snapshot swapped whole, and CONFIG GET, SET and REWRITE work on it. A
-//! `Config` has no file, socket or clock of its own: reading files is a function that it is given, and
-//! what a change needs done (another log level, another password) is the engine's to do.
+//! Stands beside a request's path: the server loads one [`Config`] before its first worker starts,
+//! the engine hands it out as a snapshot swapped whole, and CONFIG GET, SET and REWRITE work on it.
+//! A `Config` has no file, socket or clock of its own: reading files is a function that it is
+//! given, and what a change needs done (another log level, another password) is the engine's to do.
 //!
 //! What must stay true: every directive of Redis 7.2 and Valkey 9.1 is known and either works, is
-//! accepted with a notice, or is refused with the reason; none is ignored in silence. The facts of each
-//! stand once, in `table`, and `docs/configuration.md` is written from them.
+//! accepted with a notice, or is refused with the reason; none is ignored in silence. The facts of
+//! each stand once, in `table`, and `docs/configuration.md` is written from them.
 //!
 //! | file | idea |
 //! |---|---|
@@ -99,8 +99,8 @@ impl Config {
         found.into_iter().map(|(name, place)| (name, self.text(place))).collect()
     }
 
-    /// Records what the `dir` directive led to: the server changes its directory and knows the whole
-    /// path, which is what CONFIG GET shows.
+    /// Records what the `dir` directive led to: the server changes its directory and knows the
+    /// whole path, which is what CONFIG GET shows.
     pub fn record_directory(&mut self, path: &str) {
         let place = table::find("dir").expect("the table has dir");
         self.values[place] = Value::Text(path.to_owned());

@@ -1,8 +1,9 @@
 //! CONFIG REWRITE: the values of now in the file of then, its comments and order kept.
 //!
-//! Only makes the text; the engine's host replaces the file. What the file says about a directive is
-//! replaced where it first stands, further lines about it go, and what differs from the default without
-//! standing in the file comes at the end. Includes, other statements and lines that mean nothing stay.
+//! Only makes the text; the engine's host replaces the file. What the file says about a directive
+//! is replaced where it first stands, further lines about it go, and what differs from the default
+//! without standing in the file comes at the end. Includes, other statements and lines that mean
+//! nothing stay.
 
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! CONFIG SET: all of the pairs, or none.
 //!
-//! Works on the values alone; the engine swaps the new snapshot in and does what the changes ask for.
-//! The texts of the errors are Valkey's.
+//! Works on the values alone; the engine swaps the new snapshot in and does what the changes ask
+//! for. The texts of the errors are Valkey's.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum Peer {
 pub struct Change {
     /// The directive's main name, whichever alias was used.
     pub directive: &'static str,
-    /// Its value now, as CONFIG GET shows it.
+    /// Its value now, as CONFIG GET shows it; may be a secret.
     pub value: String,
     /// Whether the value differs from the one before.
     pub differs: bool,
@@ -43,7 +43,7 @@ pub enum SetError {
     },
     /// A value cannot be set.
     Refused {
-        /// The name as the client wrote it.
+        /// The name that the client used, as the table spells it.
         name: String,
         /// Why.
         reason: String,
@@ -55,8 +55,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// An unknown name, wherever it stands, or else the first pair that cannot be set; the
-    /// configuration is then as before.
+    /// The first name that is unknown, twice there or not to be changed, or else the first value that
+    /// is refused; the configuration is then as before.
     pub fn set(
         &mut self,
         pairs: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)],
@@ -84,39 +84,42 @@ impl Config {
         Ok(changes)
     }
 
-    /// Finds the directives and checks that each may be changed, and is named once.
+    /// Finds the directives and checks that each may be changed, and is named once. The names given
+    /// back are the table's spellings of those that the client used.
     fn places<'a>(
         &self,
         names: impl Iterator<Item = &'a [u8]>,
         peer: Peer,
-    ) -> Result<Vec<(Place, &'a str)>, SetError> {
-        let mut places = Vec::new();
+    ) -> Result<Vec<(Place, &'static str)>, SetError> {
+        let mut places: Vec<(Place, &'static str)> = Vec::new();
         for name in names {
-            let place = std::str::from_utf8(name).ok().and_then(|name| {
-                let place = table::find(name)?;
-                table::all()[place].has_value().then_some((place, name))
-            });
             let unknown = || SetError::Unknown { name: String::from_utf8_lossy(name).into_owned() };
-            places.push(place.ok_or_else(unknown)?);
-        }
-        for (index, &(place, name)) in places.iter().enumerate() {
-            let local = peer == Peer::Local;
-            let reason = match table::all()[place].mutability {
-                Mutability::AtStart => Some("can't set immutable config"),
-                Mutability::Protected if !self.security.protected_configs.includes(local) => {
-                    Some("can't set protected config")
-                }
-                // Two aliases of one directive may stand beside each other, as in Valkey.
-                _ if places[..index].iter().any(|(_, other)| other.eq_ignore_ascii_case(name)) => {
-                    Some("duplicate parameter")
-                }
-                _ => None,
-            };
-            if let Some(reason) = reason {
+            let place = std::str::from_utf8(name).ok().and_then(table::find);
+            let place = place.filter(|&place| table::all()[place].has_value());
+            let place = place.ok_or_else(unknown)?;
+            let row = table::all()[place];
+            let known = row.names().find(|known| known.as_bytes().eq_ignore_ascii_case(name));
+            let name = known.unwrap_or(row.name);
+            if let Some(reason) = self.unchangeable(row, peer) {
                 return Err(SetError::refused(name, reason.into()));
             }
+            // Two aliases of one directive may stand beside each other, as in Valkey.
+            if places.iter().any(|(_, other)| *other == name) {
+                return Err(SetError::refused(name, "duplicate parameter".into()));
+            }
+            places.push((place, name));
         }
         Ok(places)
+    }
+
+    fn unchangeable(&self, row: &Directive, peer: Peer) -> Option<&'static str> {
+        let protected_configs = self.security.protected_configs;
+        match row.mutability {
+            Mutability::AtRunTime => None,
+            Mutability::AtStart => Some("can't set immutable config"),
+            Mutability::Protected if protected_configs.includes(peer == Peer::Local) => None,
+            Mutability::Protected => Some("can't set protected config"),
+        }
     }
 }
 

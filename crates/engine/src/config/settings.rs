@@ -1,8 +1,9 @@
-//! The values as the rest of the program reads them: typed, named with their units, grouped by user.
+//! The values as the rest of the program reads them: typed, named with their units, grouped by
+//! user.
 //!
-//! Rebuilt whole from the values after every change, so the two never differ. Only directives that work
-//! have a field: what is not there cannot be used by mistake. The names in this file are checked by
-//! building the default configuration.
+//! Rebuilt whole from the values after every change, so the two never differ. Only directives that
+//! work have a field: what is not there cannot be used by mistake. The names in this file are
+//! checked by building the default configuration.
 
 use std::path::PathBuf;
 
@@ -51,7 +52,8 @@ pub struct Net {
 /// One address of `bind`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BindAddress {
-    /// An IPv4 or IPv6 address or a name; `*` stands for every IPv4 and `::*` for every IPv6 address.
+    /// An IPv4 or IPv6 address or a name; `*` stands for every IPv4 and `::*` for every IPv6
+    /// address.
     pub address: String,
     /// The server starts even if the machine does not have this address.
     pub optional: bool,
@@ -382,8 +384,8 @@ impl View<'_> {
         }
     }
 
-    /// A number whose bounds in the table fit the type; on machines with less than 64 bits the nearest
-    /// that fits.
+    /// A number whose bounds in the table fit the type; on machines with less than 64 bits the
+    /// nearest that fits.
     fn number<N: TryFrom<i128> + Bounded>(&self, name: &str) -> N {
         let number = self.integer(name);
         N::try_from(number).unwrap_or(if number < 0 { N::LEAST } else { N::MOST })

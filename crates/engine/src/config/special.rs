@@ -1,4 +1,5 @@
-//! The values that are more than a word: save rules, limits of output, classes of events and the like.
+//! The values that are more than a word: save rules, limits of output, classes of events and the
+//! like.
 //!
 //! Called by [`super::value`]; each parser takes the words behind the directive's name.
 

@@ -1,5 +1,5 @@
-//! Words to values and back: what each kind of directive accepts, what it says when it does not, and
-//! the text that CONFIG GET shows.
+//! Words to values and back: what each kind of directive accepts, what it says when it does not,
+//! and the text that CONFIG GET shows.
 //!
 //! The texts of errors are part of the protocol: clients and test suites compare them. What a value
 //! renders to is always accepted again and gives the same value.
@@ -24,13 +24,16 @@ impl Kind {
         if self.takes_one_word() {
             return vec![text.to_owned()];
         }
-        text.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+        if text.is_empty() {
+            return Vec::new();
+        }
+        text.split(' ').map(str::to_owned).collect()
     }
 
     /// Reads a value.
     ///
-    /// `before` is the value so far for the kinds whose lines add up: what earlier lines of the same
-    /// configuration gave, or for a class of output limits not named, what holds now.
+    /// `before` is the value so far for the kinds whose lines add up: what earlier lines of the
+    /// same configuration gave, or for a class of output limits not named, what holds now.
     ///
     /// # Errors
     ///
@@ -130,8 +133,8 @@ fn within(number: i128, least: i128, most: i128) -> Result<i128, Reason> {
     Err(format!("argument must be between {least} and {most} inclusive").into())
 }
 
-/// A number of bytes: digits, perhaps a minus before and a unit behind them. `None` if it is not one
-/// or does not fit 64 bits. As in Redis no digits at all are 0.
+/// A number of bytes: digits, perhaps a minus before and a unit behind them. `None` if it is not
+/// one or does not fit 64 bits. As in Redis no digits at all are 0.
 pub(super) fn parse_memory(word: &str) -> Option<i128> {
     let digits_end = word.find(|byte: char| byte != '-' && !byte.is_ascii_digit());
     let (digits, unit) = word.split_at(digits_end.unwrap_or(word.len()));
@@ -156,15 +159,18 @@ pub(super) fn parse_memory(word: &str) -> Option<i128> {
 
 fn parse_memory_or_percent(word: &str) -> Result<Value, Reason> {
     const REFUSED: &str = "argument must be a memory or percent value";
+    const TOO_MUCH: &str = "percentage argument must be less or equal to 100";
     let Some(percent) = word.strip_suffix('%') else {
         let bytes = parse_memory(word).filter(|bytes| *bytes >= 0).ok_or(REFUSED)?;
-        return within(bytes, 0, i64::MAX.into()).map(Value::Integer);
+        // Valkey keeps percentages as negative numbers: what is too large looks like one.
+        let bytes = Some(bytes).filter(|bytes| *bytes <= i64::MAX.into()).ok_or(TOO_MUCH)?;
+        return Ok(Value::Integer(bytes));
     };
     match integer::parse_i64(percent.as_bytes()).map(u64::try_from) {
         Some(Ok(0)) => Ok(Value::Integer(0)),
         Some(Ok(percent)) => match u8::try_from(percent) {
             Ok(percent) if percent <= 100 => Ok(Value::Percent(percent)),
-            _ => Err("percentage argument must be less or equal to 100".into()),
+            _ => Err(TOO_MUCH.into()),
         },
         _ => Err(REFUSED.into()),
     }
@@ -194,7 +200,7 @@ fn parse_choices(words: &[String], choices: &'static [&'static str]) -> Result<V
         chosen.push(find_choice(word, choices)?);
     }
     if chosen.is_empty() {
-        return Err(WRONG_COUNT.into());
+        find_choice("", choices)?;
     }
     let kept = choices.iter().filter(|choice| **choice != none && chosen.contains(choice));
     let mut kept: Vec<String> = kept.map(|choice| (*choice).to_owned()).collect();

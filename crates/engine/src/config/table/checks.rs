@@ -46,9 +46,11 @@ pub(super) fn hostname(text: &str) -> Checked {
 }
 
 pub(super) fn node_name(text: &str) -> Checked {
-    let legal = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    let refused = "Announced human node name contained invalid character";
-    holds(text.bytes().all(legal), refused)
+    holds(is_announceable(text), "Announced human node name contained invalid character")
+}
+
+pub(super) fn announced_address(text: &str) -> Checked {
+    holds(is_announceable(text), "cluster-announce-ip contains invalid character")
 }
 
 pub(super) fn title_template(text: &str) -> Checked {
@@ -74,6 +76,12 @@ pub(super) fn version(text: &str) -> Checked {
 
 fn holds(condition: bool, refused: &'static str) -> Checked {
     if condition { Ok(()) } else { Err(refused) }
+}
+
+/// Whether the text can stand in nodes.conf and in the lines that nodes tell each other.
+fn is_announceable(text: &str) -> bool {
+    const FORBIDDEN: &str = " !\"#$%&'()*+,;<=>?@[\\]^{|}~";
+    !text.contains(|letter: char| letter.is_ascii_control() || FORBIDDEN.contains(letter))
 }
 
 fn is_one_name(text: &str) -> bool {

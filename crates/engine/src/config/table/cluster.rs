@@ -2,7 +2,6 @@
 //!
 //! Rows of the table of directives; see [`super`].
 
-use super::checks::any;
 use super::{CLUSTER, MAX_BYTES, MAX_I32, MAX_I64, checks};
 use crate::config::directive::Directive;
 use crate::config::directive::Kind::{Choice, Flag, Integer, Memory, Text};
@@ -40,7 +39,7 @@ pub(super) static ROWS: [Directive; 30] = [
         "ip",
         CLUSTER,
     ),
-    Directive::waits("cluster-announce-ip", Text(any), "", CLUSTER),
+    Directive::waits("cluster-announce-ip", Text(checks::announced_address), "", CLUSTER),
     Directive::waits("cluster-announce-port", Integer(0, 65_535), "0", CLUSTER),
     Directive::waits("cluster-announce-tls-port", Integer(0, 65_535), "0", CLUSTER),
     Directive::waits("cluster-announce-bus-port", Integer(0, 65_535), "0", CLUSTER),

@@ -1,7 +1,8 @@
 //! Every directive of Redis 7.2, Valkey 9.1 and Caudal, each in one row, in groups of one subject.
 //!
 //! The one place where a directive's facts stand: parsing, CONFIG GET and SET, the notices and
-//! `docs/configuration.md` are all read from it. Names are unique over all groups, aliases included.
+//! `docs/configuration.md` are all read from it. Names are unique over all groups, aliases
+//! included.
 
 mod checks;
 mod clients;

@@ -166,14 +166,14 @@ pub(super) static ROWS: [Directive; 31] = [
         .at_start(),
 ];
 
-/// Switches that Redis and Valkey have for their own test suites; CONFIG GET with a pattern does not
-/// show them there either.
+/// Switches that Redis and Valkey have for their own test suites; CONFIG GET with a pattern does
+/// not show them there either.
 pub(super) static TEST_ROWS: [Directive; 18] = [
     Directive::no_meaning("aof-disable-auto-gc", Flag, "no", INSIDE).unlisted(),
     Directive::no_meaning("cluster-message-gossip-perc", Integer(1, 100), "10", INSIDE).unlisted(),
-    Directive::no_meaning("cluster-ping-interval", Integer(0, MAX_I32), "0", INSIDE).unlisted(),
+    Directive::no_meaning("cluster-ping-interval", Integer(0, MAX_I64), "0", INSIDE).unlisted(),
     Directive::no_meaning("debug-context", Text(any), "", INSIDE).unlisted(),
-    Directive::no_meaning("enable-debug-assert", Flag, "no", INSIDE).unlisted(),
+    Directive::no_meaning("enable-debug-assert", Flag, "no", INSIDE).unlisted().at_start(),
     Directive::no_meaning("io-threads-always-active", Flag, "no", INSIDE).unlisted(),
     Directive::no_meaning("key-load-delay", Integer(MIN_I32, MAX_I32), "0", INSIDE).unlisted(),
     Directive::no_meaning(
@@ -183,8 +183,8 @@ pub(super) static TEST_ROWS: [Directive; 18] = [
         INSIDE,
     )
     .unlisted(),
-    Directive::no_meaning("lua-enable-deprecated-api", Flag, "no", INSIDE).unlisted().at_start(),
-    Directive::no_meaning("lua-enable-insecure-api", Flag, "no", INSIDE).unlisted(),
+    Directive::no_meaning("lua-enable-deprecated-api", Flag, "no", INSIDE).unlisted().protected(),
+    Directive::no_meaning("lua-enable-insecure-api", Flag, "no", INSIDE).unlisted().protected(),
     Directive::no_meaning("min-io-threads-avoid-copy-reply", Integer(0, MAX_I32), "7", INSIDE)
         .unlisted(),
     Directive::no_meaning("min-string-size-avoid-copy-reply", Integer(0, MAX_I32), "16384", INSIDE)
@@ -197,7 +197,7 @@ pub(super) static TEST_ROWS: [Directive; 18] = [
     )
     .unlisted(),
     Directive::no_meaning("rdb-key-save-delay", Integer(MIN_I32, MAX_I32), "0", INSIDE).unlisted(),
-    Directive::no_meaning("use-exit-on-panic", Flag, "no", INSIDE).unlisted().at_start(),
+    Directive::no_meaning("use-exit-on-panic", Flag, "no", INSIDE).unlisted(),
     Directive::no_meaning("watchdog-period", Integer(0, MAX_I32), "0", INSIDE).unlisted(),
     Directive::no_meaning("req-res-logfile", Text(any), "", INSIDE).unlisted().at_start(),
     Directive::no_meaning("client-default-resp", Integer(2, 3), "2", INSIDE).unlisted(),
