@@ -92,6 +92,8 @@ pub(crate) struct Connection {
     /// Number of its last wait in a blocking command, among its worker's.
     pub(crate) wait_number: u64,
     pub(crate) close: Close,
+    /// Whether the peer has sent all it will: what it sent still runs.
+    pub(crate) has_ended: bool,
     /// Whether it stands in the worker's queue of connections with something to execute.
     pub(crate) is_ready: bool,
     /// Whether it stands in the worker's list of connections to send for.
@@ -124,6 +126,7 @@ impl Connection {
             state: State::Running,
             wait_number: 0,
             close: Close::No,
+            has_ended: false,
             is_ready: false,
             is_outgoing: false,
             parked_times: 0,
@@ -154,7 +157,20 @@ impl Connection {
     /// What it wants from its socket.
     pub(crate) fn status(&self) -> Status {
         let may_fill = self.can_execute() || self.input_bytes() < INPUT_HIGH_BYTES;
-        Status { wants_read: may_fill && self.close == Close::No, close: self.close }
+        let wants_read = may_fill && self.close == Close::No && !self.has_ended;
+        Status { wants_read, close: self.close_wanted() }
+    }
+
+    fn close_wanted(&self) -> Close {
+        if self.close != Close::No || !self.has_ended {
+            return self.close;
+        }
+        match self.state {
+            // Half a command, or none, is left.
+            State::Running if !self.is_ready => Close::AfterFlush,
+            State::Waiting(..) => Close::Now,
+            _ => Close::No,
+        }
     }
 
     /// Selects a database, for this session and its public face.

@@ -190,6 +190,14 @@ impl Worker {
         self.mark_ready(token);
     }
 
+    /// The peer has sent all it will. What it sent is executed and answered, then the connection wants to be closed.
+    pub fn ended(&mut self, token: Token) {
+        if let Some(connection) = &mut self.connections[token] {
+            connection.has_ended = true;
+            self.mark_outgoing(token);
+        }
+    }
+
     /// Executes what is ready: fair between the connections, and never long before the sockets are looked at again.
     pub fn run(&mut self, now: Now) {
         self.now = now;

@@ -55,10 +55,8 @@ fn listen_tcp(
     backlog: i32,
     listeners: &mut Vec<Listener>,
 ) -> Result<(), Unavailable> {
-    let failed = |error| Unavailable {
-        what: format!("port {port} (tcp), address {}", bind.address),
-        error,
-    };
+    let failed =
+        |error| Unavailable { what: format!("port {port} (tcp), address {}", bind.address), error };
     let addresses = match resolve(&bind.address, port) {
         Ok(addresses) => addresses,
         Err(_) if bind.optional => return Ok(()),

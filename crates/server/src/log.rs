@@ -98,7 +98,9 @@ impl fmt::Display for Time {
 
 /// Year, month (from 0) and day (from 1) of a day counted from 1970-01-01.
 fn date(mut day: u64) -> (u64, usize, u64) {
-    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     // 400 years have always 146,097 days: the loops below are short whatever the day.
     let mut year = 1970 + day / 146_097 * 400;
     day %= 146_097;

@@ -94,12 +94,7 @@ fn serve(mut config: Config, signals: Signals, log: &Log) -> Result<(), Fatal> {
 }
 
 /// The main thread's loop.
-fn accept(
-    mut acceptor: Acceptor,
-    crew: Crew,
-    engine: &Engine,
-    log: &Log,
-) -> Result<(), Fatal> {
+fn accept(mut acceptor: Acceptor, crew: Crew, engine: &Engine, log: &Log) -> Result<(), Fatal> {
     let mut arrivals = Vec::new();
     let mut is_stopping = false;
     while !crew.is_gone() {

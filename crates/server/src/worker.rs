@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use caudal_reactor::{Event, Keepalive, Peer, Reactor, Received, Socket, Token};
 
-use caudal_engine::{self as engine, Close, Engine, Now, Open};
 use crate::inbox::Inbox;
+use caudal_engine::{self as engine, Close, Engine, Now, Open};
 
 /// Pieces of output sent by one call. Most outputs are one piece.
 const SLICES: usize = 16;
