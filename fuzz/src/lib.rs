@@ -1,5 +1,5 @@
-//! What each target checks, beyond not to panic. The crates' own property tests check the same with bytes
-//! made up on a stable compiler.
+//! What each target checks, beyond not to panic. The crates' own property tests check the same with
+//! bytes made up on a stable compiler.
 #![forbid(unsafe_code)]
 
 use caudal_text::glob::{self, Case};
@@ -8,8 +8,8 @@ use caudal_wire::{Limits, Parser, ProtocolError, Span, Step, frame};
 
 type Commands = (Vec<Vec<Vec<u8>>>, Option<ProtocolError>);
 
-/// However the bytes are split, the same commands and the same error come out. The first byte chooses the
-/// sizes of the pieces.
+/// However the bytes are split, the same commands and the same error come out. The first byte
+/// chooses the sizes of the pieces.
 pub fn parser(bytes: &[u8]) {
     let Some((&seed, bytes)) = bytes.split_first() else { return };
     let limits = Limits {

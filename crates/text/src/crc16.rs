@@ -1,13 +1,13 @@
 //! The slot of a key in Redis Cluster: CRC16 of the key, or of its hash tag, modulo 16,384.
 //!
-//! CRC-16/XMODEM: polynomial 0x1021, initial value 0, no reflection. Eight bytes a step with eight tables:
-//! a byte's own step costs a load that depends on the one before, eight at once do not.
+//! CRC-16/XMODEM: polynomial 0x1021, initial value 0, no reflection. Eight bytes a step with eight
+//! tables: a byte's own step costs a load that depends on the one before, eight at once do not.
 
 /// Slots of a keyspace.
 pub const SLOTS: u16 = 16_384;
 
-/// The slot of a key. With `{...}` in the key and something between the first `{` and the first `}` after
-/// it, only that counts, so that keys can be made to share a slot.
+/// The slot of a key. With `{...}` in the key and something between the first `{` and the first `}`
+/// after it, only that counts, so that keys can be made to share a slot.
 #[inline]
 pub fn slot(key: &[u8]) -> u16 {
     crc16(hash_tag(key)) % SLOTS

@@ -1,11 +1,11 @@
 //! Glob patterns, as in KEYS, SCAN MATCH, PSUBSCRIBE, CONFIG GET and ACL.
 //!
-//! `*` any run, `?` any byte, `[a-z]` `[^a]` one of a class, `\x` the byte itself. Odd spellings have the
-//! meaning that Redis gives them: a class that is not closed ends with the pattern, `[z-a]` is `[a-z]`,
-//! `[]` matches nothing and `[^]` any byte.
+//! `*` any run, `?` any byte, `[a-z]` `[^a]` one of a class, `\x` the byte itself. Odd spellings
+//! have the meaning that Redis gives them: a class that is not closed ends with the pattern,
+//! `[z-a]` is `[a-z]`, `[]` matches nothing and `[^]` any byte.
 //!
-//! Every element but `*` takes exactly one byte, so going back to the last `*` is enough: the work is
-//! at most pattern times text, never exponential.
+//! Every element but `*` takes exactly one byte, so going back to the last `*` is enough: the work
+//! is at most pattern times text, never exponential.
 
 /// Whether `A` and `a` are the same byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub enum Case {
 pub fn matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
     let mut at = 0;
     let mut seen = 0;
-    // Behind the last `*`: where the pattern goes on, and the first byte that the `*` does not take.
+    // Behind the last `*`: where the pattern goes on, and the first byte that the `*` does not
+    // take.
     let mut retry: Option<(usize, usize)> = None;
     while seen < text.len() {
         if pattern.get(at) == Some(&b'*') {

@@ -1,7 +1,7 @@
 //! Integers as commands spell them.
 //!
-//! [`parse_i64`] accepts exactly what [`Decimal`] prints and nothing else: a string value that parses
-//! may be stored as an integer, because printing it gives the same bytes back.
+//! [`parse_i64`] accepts exactly what [`Decimal`] prints and nothing else: a string value that
+//! parses may be stored as an integer, because printing it gives the same bytes back.
 
 use std::ops::Deref;
 
@@ -30,8 +30,8 @@ pub fn parse_u64(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// Reads the cursor of SCAN and its family, which is laxer than every other number: white space and a
-/// sign may stand before it, and zeros.
+/// Reads the cursor of SCAN and its family, which is laxer than every other number: white space and
+/// a sign may stand before it, and zeros.
 pub fn parse_cursor(text: &[u8]) -> Option<u64> {
     let start = text.iter().position(|&byte| !is_space(byte))?;
     match &text[start..] {

@@ -6,8 +6,8 @@
 /// grows with the product of the lengths.
 const WORD_BYTES_MAX: usize = 64;
 
-/// The candidate that the fewest edits (a letter more, less, other, or two exchanged) make of `word`,
-/// letters in any case. `None` if every candidate is more than a third of the word away.
+/// The candidate that the fewest edits (a letter more, less, other, or two exchanged) make of
+/// `word`, letters in any case. `None` if every candidate is more than a third of the word away.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > WORD_BYTES_MAX {
         return None;

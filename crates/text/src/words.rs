@@ -1,8 +1,9 @@
-//! Words in quotes: inline commands, lines of the configuration file; and the same way back for logs.
+//! Words in quotes: inline commands, lines of the configuration file; and the same way back for
+//! logs.
 //!
-//! In double quotes stand `\n \r \t \b \a`, `\xHH`, and a backslash before any other byte means that byte.
-//! In single quotes only `\'` is special. A quote may open and close inside a word, as in a shell:
-//! `"""k"""` is `k`.
+//! In double quotes stand `\n \r \t \b \a`, `\xHH`, and a backslash before any other byte means
+//! that byte. In single quotes only `\'` is special. A quote may open and close inside a word, as
+//! in a shell: `"""k"""` is `k`.
 
 /// Splits a line at its blanks. `None` if a quote is not closed.
 pub fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {

@@ -1,8 +1,8 @@
-//! Frames as values: for clients, replication links and tests. The server's own replies never take this
-//! form.
+//! Frames as values: for clients, replication links and tests. The server's own replies never take
+//! this form.
 //!
-//! What must stay true: no input makes it recurse deeper than [`DEPTH_MAX`] or reserve memory for elements
-//! that did not come.
+//! What must stay true: no input makes it recurse deeper than [`DEPTH_MAX`] or reserve memory for
+//! elements that did not come.
 
 use caudal_text::{float, integer};
 use std::fmt;
@@ -95,8 +95,8 @@ impl fmt::Display for FrameError {
 
 impl std::error::Error for FrameError {}
 
-/// Reads one frame from the start of `input`: the frame and its bytes, or `None` if it is not whole.
-/// A frame that is not whole is read again from its start the next time.
+/// Reads one frame from the start of `input`: the frame and its bytes, or `None` if it is not
+/// whole. A frame that is not whole is read again from its start the next time.
 pub fn parse(input: &[u8]) -> Result<Option<(Frame, usize)>, FrameError> {
     let mut reader = Reader { input, at: 0, depth: 0 };
     match reader.frame() {

@@ -1,8 +1,9 @@
 //! What a connection still has to send.
 //!
-//! Last on a request's path: replies are appended to the tail, the worker sends from the front. Usually it
-//! is one buffer; long values are queued as shared blobs without a copy, in order with the bytes.
-//! What must stay true: `bytes()` counts each byte from its append to its `advance`, once, in order.
+//! Last on a request's path: replies are appended to the tail, the worker sends from the front.
+//! Usually it is one buffer; long values are queued as shared blobs without a copy, in order with
+//! the bytes. What must stay true: `bytes()` counts each byte from its append to its `advance`,
+//! once, in order.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 /// From this size on a value is sent from where it lies. Below, a copy costs less than a piece.
 pub const BLOB_BYTES_MIN: usize = 16 * 1024;
 
-/// Sent bytes are cut from the front of a buffer when they are more than this and than half of it, so
-/// that a connection which is never quite empty does not grow, and each byte moves at most once.
+/// Sent bytes are cut from the front of a buffer when they are more than this and than half of it,
+/// so that a connection which is never quite empty does not grow, and each byte moves at most once.
 const SENT_BYTES_MIN: usize = 4 * 1024;
 
 /// A queue of bytes and shared blobs.
@@ -179,8 +180,8 @@ impl Output {
         self.sent = 0;
     }
 
-    /// Takes the buffer out of an output with nothing to send, which then holds no memory. An output with
-    /// something to send keeps its buffer, and an empty one without memory is given.
+    /// Takes the buffer out of an output with nothing to send, which then holds no memory. An
+    /// output with something to send keeps its buffer, and an empty one without memory is given.
     pub fn take_buffer(&mut self) -> Vec<u8> {
         if !self.is_empty() {
             return Vec::new();

@@ -1,10 +1,11 @@
 //! Commands from bytes: arrays of bulk strings, and inline lines.
 //!
-//! First on a request's path. The bytes stay where they were read: a command is a list of [`Span`]s into
-//! them. What must stay true:
+//! First on a request's path. The bytes stay where they were read: a command is a list of [`Span`]s
+//! into them. What must stay true:
 //!
 //! * The commands do not depend on how the bytes were split on their way.
-//! * A command that arrives in pieces is parsed once: [`Parser`] remembers the arguments seen so far.
+//! * A command that arrives in pieces is parsed once: [`Parser`] remembers the arguments seen so
+//!   far.
 //! * Memory grows with the bytes that came, never with the lengths they announce.
 //!
 //! Errors are Valkey's, and final: the connection is to be closed after the error is sent.
@@ -84,8 +85,8 @@ pub enum Step {
     },
     /// No whole command yet. The next input must begin with the same bytes.
     Incomplete {
-        /// Bytes that the input must have at least before parsing goes on: more than now. A wish of the
-        /// peer's: memory is to be reserved for it only up to a bound.
+        /// Bytes that the input must have at least before parsing goes on: more than now. A wish of
+        /// the peer's: memory is to be reserved for it only up to a bound.
         wanted: usize,
     },
 }
@@ -124,8 +125,8 @@ impl Parser {
         })
     }
 
-    /// Reads one command. `input` begins with the first byte that was not yet consumed; the spans are
-    /// relative to it.
+    /// Reads one command. `input` begins with the first byte that was not yet consumed; the spans
+    /// are relative to it.
     #[inline]
     pub fn next(
         &mut self,
@@ -327,8 +328,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A header of one to three digits: the number, and the header's bytes. `None` for any other, which the
-/// long way then reads or refuses.
+/// A header of one to three digits: the number, and the header's bytes. `None` for any other, which
+/// the long way then reads or refuses.
 #[inline(always)]
 fn short_header(header: &[u8]) -> Option<(u32, usize)> {
     let digit = |byte: u8| u32::from(byte - b'0');

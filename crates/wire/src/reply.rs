@@ -1,9 +1,9 @@
 //! Answers in the words of the client's protocol.
 //!
-//! The commands' side of a request's path: each method appends one frame, or the header of one, to the
-//! connection's [`Output`]. A command says what it means once (a map, a double, nothing) and the writer
-//! spells it in RESP2 or RESP3. What must stay true: every call leaves whole frames or a header whose
-//! announced elements the caller then writes.
+//! The commands' side of a request's path: each method appends one frame, or the header of one, to
+//! the connection's [`Output`]. A command says what it means once (a map, a double, nothing) and
+//! the writer spells it in RESP2 or RESP3. What must stay true: every call leaves whole frames or a
+//! header whose announced elements the caller then writes.
 
 use crate::output::{BLOB_BYTES_MIN, Output, Place};
 use caudal_text::float;
@@ -26,7 +26,8 @@ pub struct Reply<'a> {
     protocol: Protocol,
 }
 
-/// An aggregate whose length is not known yet. Close each, the last opened first, before anything is sent.
+/// An aggregate whose length is not known yet. Close each, the last opened first, before anything
+/// is sent.
 #[derive(Debug)]
 #[must_use = "an aggregate without its header spoils the connection"]
 pub struct Mark(Place);
@@ -170,8 +171,8 @@ impl<'a> Reply<'a> {
         self.header(self.kind(b'>'), len);
     }
 
-    /// The header of a reply's attributes: `len` pairs of frames and then the reply follow. RESP2 has none:
-    /// then nothing is written, and `false` tells to leave out the pairs.
+    /// The header of a reply's attributes: `len` pairs of frames and then the reply follow. RESP2
+    /// has none: then nothing is written, and `false` tells to leave out the pairs.
     #[must_use = "without a header the pairs may not be written"]
     pub fn attribute(&mut self, len: usize) -> bool {
         let written = self.protocol == Protocol::Resp3;

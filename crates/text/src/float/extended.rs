@@ -1,11 +1,12 @@
 //! The number format of INCRBYFLOAT and HINCRBYFLOAT: 64 bits of mantissa, as in an x87 register.
 //!
-//! Redis adds in C's `long double` and prints 17 decimals without their trailing zeros, so that 10.5 + 0.1
-//! is 10.6 and not 10.59999999999999964. The same bits come out here on every machine: texts are rounded
-//! to the nearest mantissa (half to even), sums too, and the printed text is rounded once from the exact
-//! binary value.
+//! Redis adds in C's `long double` and prints 17 decimals without their trailing zeros, so that
+//! 10.5 + 0.1 is 10.6 and not 10.59999999999999964. The same bits come out here on every machine:
+//! texts are rounded to the nearest mantissa (half to even), sums too, and the printed text is
+//! rounded once from the exact binary value.
 //!
-//! Numbers of usual size stay in 128-bit integers; `num-bigint` is for the others, up to 5,119 digits.
+//! Numbers of usual size stay in 128-bit integers; `num-bigint` is for the others, up to 5,119
+//! digits.
 
 use num_bigint::BigUint;
 
@@ -40,8 +41,9 @@ enum Number {
 }
 
 impl Extended {
-    /// Reads a number as C's `strtold` does: decimal, hexadecimal (`0x1.8p3`) or infinity, without blanks.
-    /// `None` also for NaN and for what is too large, or so small that it would become zero.
+    /// Reads a number as C's `strtold` does: decimal, hexadecimal (`0x1.8p3`) or infinity, without
+    /// blanks. `None` also for NaN and for what is too large, or so small that it would become
+    /// zero.
     pub fn parse(text: &[u8]) -> Option<Self> {
         if text.len() > TEXT_BYTES_MAX {
             return None;

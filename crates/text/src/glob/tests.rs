@@ -133,7 +133,10 @@ fn model(pattern: &[u8], text: &[u8]) -> bool {
 
 proptest! {
     #[test]
-    fn going_back_to_the_last_star_is_enough(pattern in "[ab*?\\[\\]^-]{0,10}", text in "[ab^-]{0,10}") {
+    fn going_back_to_the_last_star_is_enough(
+        pattern in "[ab*?\\[\\]^-]{0,10}",
+        text in "[ab^-]{0,10}",
+    ) {
         prop_assert_eq!(sensitive(&pattern, &text), model(pattern.as_bytes(), text.as_bytes()));
     }
 

@@ -279,7 +279,10 @@ proptest! {
     }
 
     #[test]
-    fn splitting_changes_nothing(input in traffic(), sizes in proptest::collection::vec(1usize..30, 1..9)) {
+    fn splitting_changes_nothing(
+        input in traffic(),
+        sizes in proptest::collection::vec(1usize..30, 1..9),
+    ) {
         let expected = whole(&input);
         prop_assert_eq!(&feed(input.chunks(1), &Limits::default()), &expected);
         for at in 0..input.len() {
@@ -310,7 +313,12 @@ proptest! {
                 input[at] = byte;
             }
         }
-        let limits = Limits { bulk_bytes_max: 64, multibulk_max: 8, inline_bytes_max: 40, authenticated };
+        let limits = Limits {
+            bulk_bytes_max: 64,
+            multibulk_max: 8,
+            inline_bytes_max: 40,
+            authenticated,
+        };
         prop_assert_eq!(feed([&input[..]], &limits), feed(input.chunks(1), &limits));
     }
 }

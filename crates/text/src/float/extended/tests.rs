@@ -103,14 +103,18 @@ fn infinities_are_not_finite() {
 
 proptest! {
     #[test]
-    fn the_short_way_and_the_long_way_agree(digits in "[0-9]{1,12}(\\.[0-9]{0,7})?", e in -9i64..9) {
+    fn the_short_way_and_the_long_way_agree(
+        digits in "[0-9]{1,12}(\\.[0-9]{0,7})?",
+        e in -9i64..9,
+    ) {
         let parts = Parts { exponent: e, ..Parts::parse(digits.as_bytes(), 10).unwrap() };
         let exponent = e - i64::try_from(parts.decimals).unwrap();
         let power = BigUint::from(10u32).pow(u32::try_from(exponent.unsigned_abs()).unwrap());
         let one = BigUint::from(1u32);
         let (above, below) = if exponent < 0 { (one, power) } else { (power, one) };
         if !parts.is_zero() {
-            prop_assert_eq!(parts.short_decimal(exponent), divide(parts.integer(10).unwrap() * above, below, 0));
+            let above = parts.integer(10).unwrap() * above;
+            prop_assert_eq!(parts.short_decimal(exponent), divide(above, below, 0));
         }
     }
 
