@@ -1,7 +1,8 @@
 //! A large sorted set: a tree by (score, member), and a tree from a member's hash to its score.
 //!
-//! Each member is stored once, in the first tree. The second gives the score under which to look for it there.
-//! What must stay true: the trees have equally many entries, one in each for each member.
+//! Each member is stored once, in the first tree. The second gives the score under which to look for it there. Members
+//! with one hash and one score are told apart there by a number, which belongs to none of them. What
+//! must stay true: the trees have equally many entries, one in each for each member.
 
 use crate::item::Item;
 use crate::seed;
@@ -42,12 +43,12 @@ impl Ordered {
             Some(old) if old == word => return Change::Unchanged,
             Some(old) => {
                 self.order.remove(old, member);
-                self.index.remove(hash, &old.to_be_bytes());
+                self.forget(hash, old);
             }
             None => {}
         }
         self.order.insert(&Entry { word, key: member, value: &[] });
-        self.index.insert(&Entry { word: hash, key: &word.to_be_bytes(), value: &[] });
+        self.note(hash, word);
         if old.is_some() { Change::Updated } else { Change::Added }
     }
 
@@ -55,7 +56,7 @@ impl Ordered {
         let hash = seed::hash(member);
         let word = self.find(hash, member)?;
         self.order.remove(word, member);
-        self.index.remove(hash, &word.to_be_bytes());
+        self.forget(hash, word);
         Some(score_of(word))
     }
 
@@ -63,7 +64,7 @@ impl Ordered {
         if let Some(place) = self.order.nth(rank) {
             let (word, member) = (place.word(), SmallVec::<[u8; 64]>::from_slice(place.key()));
             self.order.remove(word, &member);
-            self.index.remove(seed::hash(&member), &word.to_be_bytes());
+            self.forget(seed::hash(&member), word);
         }
     }
 
@@ -113,6 +114,19 @@ impl Ordered {
         let (Ok(start) | Err(start)) = self.order.rank(word, &[]);
         let (Ok(end) | Err(end)) = self.order.rank(word + 1, &[]);
         start..end
+    }
+
+    /// Adds a score to the index, under the first number that is free.
+    fn note(&mut self, hash: u32, word: u64) {
+        let mut keys = numbered(word);
+        let added = keys.any(|key| self.index.insert(&Entry { word: hash, key: &key, value: &[] }));
+        assert!(added, "hashes have a secret seed: 256 members do not share one");
+    }
+
+    /// Takes a score out of the index. Which of several equal ones does not matter.
+    fn forget(&mut self, hash: u32, word: u64) {
+        let removed = numbered(word).any(|key| self.index.remove(hash, &key));
+        assert!(removed, "both trees hold each member");
     }
 
     /// The word under which the member stands.
@@ -169,6 +183,16 @@ pub(super) fn score_of(word: u64) -> f64 {
 
 const SIGN: u64 = 1 << 63;
 
+/// The keys that a score can have in the index.
+fn numbered(word: u64) -> impl Iterator<Item = [u8; 9]> {
+    (0..=u8::MAX).map(move |number| {
+        let mut key = [number; 9];
+        key[..8].copy_from_slice(&word.to_be_bytes());
+        key
+    })
+}
+
+/// The word of a key in the index.
 fn word_at(key: &[u8]) -> u64 {
-    u64::from_be_bytes(key.try_into().expect("the index holds eight bytes"))
+    u64::from_be_bytes(*key.first_chunk().expect("the index holds eight bytes"))
 }

@@ -262,6 +262,23 @@ fn a_scan_of_many_with_one_score_ends_soon() {
 }
 
 #[test]
+fn members_with_one_hash_and_one_score_stay_apart() {
+    // Among 300,000 members some ten pairs share a hash of 32 bits.
+    let name = |member: u32| member.to_le_bytes();
+    let mut set = SortedSet::new();
+    for member in 0..300_000 {
+        assert_eq!(set.insert(&name(member), 0.0, &Limits::DEFAULT), Change::Added);
+    }
+    for member in (0..300_000).step_by(2) {
+        assert_eq!(set.insert(&name(member), 1.0, &Limits::DEFAULT), Change::Updated);
+    }
+    for member in 0..300_000 {
+        assert_eq!(set.remove(&name(member)), Some(f64::from(1 - member % 2)));
+    }
+    assert!(set.is_empty());
+}
+
+#[test]
 #[should_panic(expected = "a score is a number")]
 fn nan_is_no_score() {
     SortedSet::new().insert(b"m", f64::NAN, &Limits::DEFAULT);

@@ -11,8 +11,8 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Children of one node. The nodes above the leaves of a million entries then are some hundreds, and
-/// one is below 2 KiB.
-pub(crate) const FANOUT: usize = 64;
+/// one is below 2 KiB. Tests get deep trees.
+pub(crate) const FANOUT: usize = if cfg!(test) { 6 } else { 64 };
 
 /// Either kind of node.
 #[derive(Debug, Clone)]

@@ -53,14 +53,15 @@ impl Kind for Scored {
     const VALUED: bool = false;
 }
 
-/// Scores of a sorted set (as the key), by the member's hash.
+/// Scores of a sorted set (as the key: a word of [`Scored`], then a byte that tells members with one
+/// hash and one score apart), by the member's hash.
 #[derive(Debug, Clone)]
 pub(crate) enum Scores {}
 
 impl Kind for Scores {
     type Word = u32;
     const UNIFORM: bool = true;
-    const KEY_INLINE: usize = 8;
+    const KEY_INLINE: usize = 9;
     const VALUED: bool = false;
 }
 

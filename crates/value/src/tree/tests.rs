@@ -216,8 +216,8 @@ proptest! {
     #[test]
     fn scores_behave_as_a_map(steps in proptest::collection::vec(step(), 0..900)) {
         run::<Scores>(steps, |word, key, _| {
-            let mut score = [0; 8];
-            let length = key.len().min(8);
+            let mut score = [0; Scores::KEY_INLINE];
+            let length = key.len().min(Scores::KEY_INLINE);
             score[..length].copy_from_slice(&key[..length]);
             (narrow(word), score.to_vec(), Vec::new())
         });
