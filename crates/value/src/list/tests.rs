@@ -91,7 +91,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 fn remove_from_model(model: &mut Model, element: &[u8], count: i64) -> usize {
-    let mut left = if count == 0 { usize::MAX } else { count.unsigned_abs() as usize };
+    let most = usize::try_from(count.unsigned_abs()).unwrap();
+    let mut left = if most == 0 { usize::MAX } else { most };
     let before = model.len();
     let mut keep = |other: &Vec<u8>| {
         let removed = left > 0 && other == element;
