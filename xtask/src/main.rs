@@ -10,7 +10,7 @@ mod differential;
 mod tidy;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -39,9 +39,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// The workspace's directory.
+/// The workspace's directory. Asked of cargo at run time: work trees may share a target directory.
 fn root() -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let built_in = || PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(built_in, PathBuf::from);
     own.parent().expect("xtask stands in the workspace").to_owned()
 }
 
