@@ -7,9 +7,9 @@
 //! What must stay true: every thread that allocates much is registered before it does, and a thread's counters
 //! are folded into the total before the thread's storage goes.
 
-#[cfg(not(miri))]
+#[cfg(not(any(miri, loom)))]
 pub use jemalloc::{purge, register_thread, resident_bytes, statistics, used_bytes};
-#[cfg(miri)]
+#[cfg(any(miri, loom))]
 pub use plain::{purge, register_thread, resident_bytes, statistics, used_bytes};
 
 /// What the allocator says of itself, in bytes.
@@ -27,24 +27,32 @@ pub struct Statistics {
     pub metadata: u64,
 }
 
-#[cfg(not(miri))]
+#[cfg(not(any(miri, loom)))]
 mod jemalloc {
     use super::Statistics;
     use std::sync::atomic::AtomicU64;
     use std::sync::atomic::Ordering::Relaxed;
     use std::sync::{Mutex, PoisonError};
     use tikv_jemalloc_ctl::{epoch, raw, stats};
+    use tikv_jemalloc_sys::mallctl;
 
     #[global_allocator]
     static GLOBAL: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-    /// Read by jemalloc at its start. Pages of 16 KiB and more at their true size (`cache_oblivious` would add
-    /// 4 KiB to each); few arenas, since every one holds partly filled slabs of each class; freed pages go back
-    /// to the kernel within seconds, while a burst can still use them again.
+    /// Read by jemalloc at its start.
+    ///
+    /// * `cache_oblivious`: off, else every page of 16 KiB and more takes 4 KiB too many.
+    /// * `narenas`: few, since each holds partly filled slabs of every class; threads have their own caches.
+    /// * `dirty_decay_ms`: freed pages go back to the kernel within seconds; a burst can use them before.
+    /// * `slab_sizes`: slabs of these classes are one page else, with 128 bytes of metadata to each: 4 bytes a
+    ///   record of 128. (1 M keys of 15 bytes, values of 100: resident 151.2 bytes a record before, 149.0 after.)
     #[unsafe(export_name = "_rjem_malloc_conf")]
     static OPTIONS: Option<&'static u8> = Some(&OPTIONS_TEXT[0]);
-    static OPTIONS_TEXT: &[u8; 69] =
-        b"cache_oblivious:false,narenas:4,dirty_decay_ms:2000,muzzy_decay_ms:0\0";
+    static OPTIONS_TEXT: &[u8] = concat!(
+        "cache_oblivious:false,narenas:4,dirty_decay_ms:2000,muzzy_decay_ms:0,",
+        "slab_sizes:128-128:8|256-256:8|512-512:8|1024-1024:8\0",
+    )
+    .as_bytes();
 
     static THREADS: Mutex<Threads> = Mutex::new(Threads { running: Vec::new(), ended: 0 });
 
@@ -146,9 +154,10 @@ mod jemalloc {
     pub fn purge() {
         /// jemalloc's index for "all arenas".
         const ALL_ARENAS: &[u8] = b"arena.4096.purge\0";
-        // A control without value: reading one of no size runs it.
-        // SAFETY: the type is the empty one.
-        let _ = unsafe { raw::read::<[u8; 0]>(ALL_ARENAS) };
+        let (name, none) = (ALL_ARENAS.as_ptr().cast(), std::ptr::null_mut());
+        // A control without value: it fails only if there are no arenas, and then nothing is to be done.
+        // SAFETY: the name ends with a zero, and nothing is read or written.
+        let _ = unsafe { mallctl(name, none, std::ptr::null_mut(), none, 0) };
     }
 
     /// Statistics stand still until they are asked to move.
@@ -158,7 +167,7 @@ mod jemalloc {
     }
 }
 
-#[cfg(miri)]
+#[cfg(any(miri, loom))]
 mod plain {
     use super::Statistics;
 
@@ -184,7 +193,7 @@ mod plain {
     pub fn purge() {}
 }
 
-#[cfg(all(test, not(miri)))]
+#[cfg(all(test, not(any(miri, loom))))]
 mod tests {
     use super::*;
 
