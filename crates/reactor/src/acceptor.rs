@@ -60,6 +60,11 @@ impl Acceptor {
         self.waker.clone()
     }
 
+    /// Closes all listeners: only signals arrive from now on.
+    pub fn close(&mut self) {
+        self.listeners.clear();
+    }
+
     /// Waits until something arrives, it is woken, or `timeout` has passed; appends what arrived.
     ///
     /// # Errors

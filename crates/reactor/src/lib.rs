@@ -25,7 +25,7 @@ mod waker;
 
 pub use acceptor::{Acceptor, Arrival};
 pub use event::{Event, Received, Token};
-pub use process::{files_max, notify_supervisor, raise_files_max};
+pub use process::{files_max, notify_supervisor, raise_files_max, terminate_self};
 pub use reactor::{Backend, Kind, Reactor};
 pub use signals::{Signal, Signals};
 pub use socket::{Keepalive, Listener, Peer, Socket};

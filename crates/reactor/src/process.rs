@@ -5,7 +5,13 @@ use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
+
+/// Sends SIGTERM to this process, so that it ends the way an operator would end it.
+pub fn terminate_self() {
+    // A process may always signal itself.
+    let _ = kill_process(getpid(), Signal::TERM);
+}
 
 /// How many files this process may have open.
 pub fn files_max() -> u64 {

@@ -1,34 +1,66 @@
-//! The Caudal server.
+//! The Caudal server: `caudal [file] [--directive value ...]`.
+//!
+//! The outermost layer: threads, sockets, signals and files around the engine. A connection's way:
+//! `startup` (the main thread accepts) -> `crew` -> `inbox` -> `worker`, which turns between the
+//! reactor and the engine. Read `worker` first: it is the loop.
 #![forbid(unsafe_code)]
+
+mod crew;
 mod inbox;
-#[path = "stub.rs"]
-mod engine;
+mod listen;
+mod log;
+mod startup;
 mod worker;
-use caudal_reactor::*;
-use std::sync::Arc;
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let port: u16 = args[1].parse().expect("port");
-    let backend = match args[2].as_str() { "io_uring" => Backend::IoUring, "epoll" => Backend::Epoll, _ => Backend::Auto };
-    let threads: usize = args[3].parse().expect("threads");
-    let l = Listener::tcp(([127, 0, 0, 1], port).into(), 511).expect("listen");
-    let mut boxes = Vec::new();
-    for _ in 0..threads {
-        let (tx, rx) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let r = Reactor::new(backend).expect("reactor");
-            let inbox = Arc::new(inbox::Inbox::new(r.waker()));
-            tx.send(Arc::clone(&inbox)).expect("send");
-            worker::Worker::new(engine::Worker::default(), r, inbox, None).run().expect("run");
-        });
-        boxes.push(rx.recv().expect("recv"));
-    }
-    let mut a = Acceptor::new(vec![l], None).expect("acceptor");
-    let mut arr = Vec::new();
-    loop {
-        a.turn(None, &mut arr).expect("turn");
-        for x in arr.drain(..) {
-            if let Arrival::Connection(s, p) = x { boxes.iter().min_by_key(|b| b.load()).expect("some").give(s, p); }
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// The version of Redis whose commands are spoken.
+const REDIS_VERSION: &str = "7.2.4";
+
+const HELP: &str = "\
+Usage: caudal [/path/to/redis.conf] [--directive value ...] [-]
+       caudal --version
+       caudal --help
+
+The file and the directives are those of redis.conf; the command line wins over the file, and `-`
+reads more of the file's lines from standard input.
+
+Examples:
+       caudal                                  all cores, port 6379
+       caudal --port 7000 --threads 4
+       caudal /etc/redis/redis.conf --port 7000
+       caudal --port 0 --unixsocket /run/caudal.sock --unixsocketperm 770
+       caudal --io-backend epoll               instead of io_uring where that is to be had
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["--version" | "-v"] => {
+            let (version, bits) = (env!("CARGO_PKG_VERSION"), usize::BITS);
+            say(&format!("Caudal server v={REDIS_VERSION} caudal={version} bits={bits}\n"))
         }
+        ["--help" | "-h"] => say(HELP),
+        _ => match startup::run(&arguments) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(fatal) => {
+                let text = fatal.to_string();
+                if !text.is_empty() {
+                    // Nobody is there to be told that telling failed.
+                    let _ = writeln!(io::stderr(), "{text}");
+                }
+                ExitCode::FAILURE
+            }
+        },
+    }
+}
+
+fn say(text: &str) -> ExitCode {
+    match io::stdout().write_all(text.as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     }
 }

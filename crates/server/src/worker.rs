@@ -5,40 +5,53 @@
 //! connection. What must stay true: nothing here waits but the reactor's turn; the clock is read
 //! once a turn; a connection's end is told to the engine exactly once.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use caudal_reactor::{Event, Keepalive, Peer, Reactor, Received, Socket, Token};
 
-use crate::engine::{self, Close, Now, Open};
 use crate::inbox::Inbox;
+use caudal_engine::{self as engine, Close, Engine, Now, Open};
+
+/// Pieces of output sent by one call. Most outputs are one piece.
+const SLICES: usize = 16;
 
 /// One worker.
 pub(crate) struct Worker {
+    store: Arc<Engine>,
     engine: engine::Worker,
     reactor: Reactor,
     inbox: Arc<Inbox>,
     clock: Clock,
     now: Now,
-    keepalive: Option<Keepalive>,
     events: Vec<Event>,
     outgoing: Vec<engine::Token>,
+    ended: Vec<Ended>,
+}
+
+/// A connection whose peer sends no more.
+struct Ended {
+    token: engine::Token,
+    /// Bytes of input that were not executed when last looked at.
+    left: usize,
+    /// They were fewer than the time before: worth another look without an event.
+    moves: bool,
 }
 
 impl Worker {
     /// A worker without connections.
     pub(crate) fn new(
+        store: Arc<Engine>,
         engine: engine::Worker,
         reactor: Reactor,
         inbox: Arc<Inbox>,
-        keepalive: Option<Keepalive>,
     ) -> Self {
         let clock = Clock::new();
         let now = clock.now();
-        let (events, outgoing) = (Vec::new(), Vec::new());
-        Self { engine, reactor, inbox, clock, now, keepalive, events, outgoing }
+        let (events, outgoing, ended) = (Vec::new(), Vec::new(), Vec::new());
+        Self { store, engine, reactor, inbox, clock, now, events, outgoing, ended }
     }
 
     /// Takes turns until the inbox says to stop.
@@ -73,6 +86,9 @@ impl Worker {
             }
         }
         self.outgoing = outgoing;
+        if !self.ended.is_empty() {
+            self.close_ended();
+        }
         Ok(())
     }
 
@@ -88,7 +104,7 @@ impl Worker {
 
     /// How long the reactor may sleep: not at all with work left, else until the next timer.
     fn timeout(&self) -> Option<Duration> {
-        if self.engine.has_ready() {
+        if self.engine.has_ready() || self.ended.iter().any(|ended| ended.moves) {
             return Some(Duration::ZERO);
         }
         let due_us = self.engine.next_timer()?;
@@ -99,7 +115,9 @@ impl Worker {
         if let Peer::Tcp { .. } = peer {
             // Options make a connection better, not possible: one without them is served as well.
             let _ = socket.set_no_delay();
-            let _ = self.keepalive.map(|keepalive| socket.set_keepalive(keepalive));
+            if let Some(seconds) = self.store.config().net.tcp_keepalive_seconds {
+                let _ = socket.set_keepalive(Keepalive(Duration::from_secs(seconds.into())));
+            }
         }
         match self.engine.open(describe(&peer, &socket), self.now) {
             Open::Refused(reply) => {
@@ -120,8 +138,34 @@ impl Worker {
         match self.reactor.receive(at, self.engine.input(token)) {
             Received::Bytes(bytes) => self.engine.received(token, bytes),
             Received::Nothing => {}
-            Received::Closed => self.engine.ended(token),
+            Received::Closed => self.on_ended(token),
             Received::Failed(_) => self.close(token),
+        }
+    }
+
+    /// The peer sends no more, but may still read: what it asked before is answered first.
+    fn on_ended(&mut self, token: engine::Token) {
+        self.reactor.pause(reactor_token(token));
+        self.ended.push(Ended { token, left: usize::MAX, moves: true });
+    }
+
+    /// Closes connections whose input ended, once they are answered: nothing to send, and nothing to
+    /// execute but perhaps the beginning of a command, or one that waits for a key.
+    fn close_ended(&mut self) {
+        for mut ended in std::mem::take(&mut self.ended) {
+            let (token, at) = (ended.token, reactor_token(ended.token));
+            if !self.reactor.is_attached(at) {
+                continue;
+            }
+            let before = std::mem::replace(&mut ended.left, self.engine.input(token).len());
+            ended.moves = ended.left != before;
+            let is_stuck = !ended.moves && !self.engine.has_ready();
+            let is_executed = ended.left == 0 || is_stuck;
+            if is_executed && self.engine.output(token).is_empty() && self.reactor.is_flushed(at) {
+                self.close(token);
+            } else {
+                self.ended.push(ended);
+            }
         }
     }
 
@@ -131,9 +175,11 @@ impl Worker {
         let output = self.engine.output(token);
         let mut sent = 0;
         while !output.is_empty() {
-            let slices = output.slices();
+            let mut slices = [IoSlice::new(&[]); SLICES];
+            let filled = output.slices(&mut slices);
+            let slices = &slices[..filled];
             let offered: usize = slices.iter().map(|slice| slice.len()).sum();
-            let Ok(taken) = self.reactor.send(at, &slices) else { return self.close(token) };
+            let Ok(taken) = self.reactor.send(at, slices) else { return self.close(token) };
             output.advance(taken);
             sent += taken;
             if taken < offered {

@@ -1,0 +1,247 @@
+//! From the command line to a running server, and back to a clean end.
+//!
+//! The frame around all paths. What must stay true: what can fail for an operator's reason fails
+//! here, before the first connection is taken, with one line that says what to change; whatever
+//! was made on disk (unix socket, pid file) is removed on every way out.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use caudal_engine::config::{Config, IoBackend, STANDARD_INPUT, Supervised};
+use caudal_engine::{Engine, Environment};
+use caudal_reactor::{Acceptor, Arrival, Backend, Kind, Listener, Reactor, Signals};
+
+use crate::crew::Crew;
+use crate::listen;
+use crate::log::Log;
+
+/// Descriptors beside those of connections: logs, event loops, listeners, files being read.
+const FILES_RESERVED: u64 = 32;
+
+/// How often the main thread looks whether the log level was changed.
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Why the server did not start, or how it ended: one line for the operator.
+#[derive(Debug)]
+pub(crate) struct Fatal(String);
+
+impl Fatal {
+    fn new(text: impl fmt::Display) -> Self {
+        Self(text.to_string())
+    }
+}
+
+impl fmt::Display for Fatal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Runs a server as these arguments say, until a signal or SHUTDOWN ends it.
+pub(crate) fn run(arguments: &[String]) -> Result<(), Fatal> {
+    let (config, notices) = Config::load(arguments, &read_file).map_err(Fatal::new)?;
+    // Before any thread starts: threads inherit what is blocked.
+    let signals = Signals::catch().map_err(Fatal::new)?;
+    let log = Log::open(config.log.file.as_deref(), config.log.level)
+        .map_err(|error| Fatal::new(format_args!("Can't open the log file: {error}")))?;
+    for notice in notices {
+        log.notice(format_args!("{}: {}", notice.directive, notice.text));
+    }
+    let ended = serve(config, signals, &log);
+    if let Err(fatal) = &ended {
+        log.warning(fatal);
+        // The log has said it; the caller only needs the exit status.
+        return Err(Fatal(String::new()));
+    }
+    log.notice("Caudal is now ready to exit, bye bye...");
+    Ok(())
+}
+
+/// The text that a configuration is made of.
+fn read_file(path: &Path) -> io::Result<String> {
+    if path == Path::new(STANDARD_INPUT) {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        return Ok(text);
+    }
+    fs::read_to_string(path)
+}
+
+fn serve(mut config: Config, signals: Signals, log: &Log) -> Result<(), Fatal> {
+    enter_directory(&mut config)?;
+    raise_limits(&config, log);
+    let (backend, kind) = choose_backend(config.process.io_backend, log)?;
+    let threads = config.process.threads.map_or_else(cores, usize::from);
+    let listeners = listen::listen(&config.net).map_err(Fatal::new)?;
+    let _pid_file = config.process.pid_file.as_deref().map(|path| PidFile::write(path, log));
+    announce(&listeners, threads, kind, log);
+    let supervised = config.process.supervised;
+    let environment = environment(threads, kind).map_err(Fatal::new)?;
+    let engine = Engine::new(config, environment);
+    let acceptor = Acceptor::new(listeners, Some(signals)).map_err(Fatal::new)?;
+    let crew = Crew::start(&engine, threads, backend, &acceptor.waker())
+        .map_err(|error| Fatal::new(format_args!("Can't start a worker: {error}")))?;
+    log.notice("Ready to accept connections");
+    tell_supervisor(supervised, "READY=1\nSTATUS=Ready to accept connections\n", log);
+    let outcome = accept(acceptor, crew, &engine, log);
+    tell_supervisor(supervised, "STOPPING=1\n", log);
+    outcome
+}
+
+/// The main thread's loop.
+fn accept(mut acceptor: Acceptor, crew: Crew, engine: &Engine, log: &Log) -> Result<(), Fatal> {
+    let mut arrivals = Vec::new();
+    let mut is_stopping = false;
+    while !crew.is_gone() {
+        acceptor.turn(Some(WATCH_INTERVAL), &mut arrivals).map_err(Fatal::new)?;
+        log.set_level(engine.config().log.level);
+        for arrival in arrivals.drain(..) {
+            match arrival {
+                Arrival::Connection(socket, peer) => crew.give(socket, peer),
+                Arrival::Refused(error) => {
+                    log.warning(format_args!("Error accepting a client connection: {error}"));
+                }
+                Arrival::Signal(signal) if is_stopping => {
+                    return Err(Fatal::new(format_args!(
+                        "{signal:?} again while stopping: leaving without the workers"
+                    )));
+                }
+                Arrival::Signal(signal) => {
+                    log.warning(format_args!("User requested shutdown ({signal:?})..."));
+                    is_stopping = true;
+                }
+            }
+        }
+        if is_stopping || crew.has_loss() {
+            acceptor.close();
+            crew.stop();
+        }
+    }
+    crew.join().map_err(Fatal::new)
+}
+
+fn enter_directory(config: &mut Config) -> Result<(), Fatal> {
+    let directory = config.process.directory.clone();
+    let entered = std::env::set_current_dir(&directory).and_then(|()| std::env::current_dir());
+    let entered = entered.map_err(|error| {
+        Fatal::new(format_args!("Can't chdir to '{}': {error}", directory.display()))
+    })?;
+    config.record_directory(&entered.to_string_lossy());
+    Ok(())
+}
+
+fn raise_limits(config: &Config, log: &Log) {
+    let wanted = u64::from(config.clients.count_max) + FILES_RESERVED;
+    let allowed = caudal_reactor::raise_files_max(wanted);
+    if allowed < wanted {
+        log.warning(format_args!(
+            "maxclients asks for {wanted} open files, and the system allows {allowed}: further \
+             connections will wait. Raise the limit ('ulimit -n') or lower maxclients."
+        ));
+    }
+}
+
+/// Which back end the workers use: tried out here, so that all have the same.
+fn choose_backend(asked: IoBackend, log: &Log) -> Result<(Backend, Kind), Fatal> {
+    let asked = match asked {
+        IoBackend::Auto => Backend::Auto,
+        IoBackend::IoUring => Backend::IoUring,
+        IoBackend::Epoll => Backend::Epoll,
+    };
+    let trial = Reactor::new(asked).map_err(|error| match asked {
+        Backend::IoUring => Fatal::new(format_args!(
+            "io-backend io_uring is not to be had here ({error}): use auto or epoll"
+        )),
+        Backend::Auto | Backend::Epoll => Fatal::new(error),
+    })?;
+    if let Some(reason) = trial.fallback() {
+        log.notice(format_args!("io_uring is not to be had here ({reason}): using epoll"));
+    }
+    Ok(match trial.kind() {
+        Kind::IoUring => (Backend::IoUring, Kind::IoUring),
+        Kind::Epoll => (Backend::Epoll, Kind::Epoll),
+    })
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn announce(listeners: &[Listener], threads: usize, kind: Kind, log: &Log) {
+    let names: Vec<String> = listeners.iter().map(ToString::to_string).collect();
+    let process_id = std::process::id();
+    log.notice(format_args!("Caudal {} starts, PID: {process_id}", env!("CARGO_PKG_VERSION")));
+    log.notice(format_args!("Listening on {}", names.join(", ")));
+    let plural = if threads == 1 { "" } else { "s" };
+    log.notice(format_args!("Serving with {threads} thread{plural} over {kind}"));
+}
+
+/// What the engine cannot know by itself.
+fn environment(workers: usize, kind: Kind) -> io::Result<Environment> {
+    let mut random = [0; 28];
+    fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let (seed, run) = random.split_first_chunk().expect("28 is more than 8");
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Ok(Environment {
+        workers,
+        seed: u64::from_ne_bytes(*seed),
+        started_ms: u64::try_from(started.as_millis()).unwrap_or(u64::MAX),
+        run_id: run.iter().map(|byte| format!("{byte:02x}")).collect(),
+        process_id: std::process::id(),
+        system: format!("Linux {} {}", release.trim(), std::env::consts::ARCH),
+        io_backend: match kind {
+            Kind::IoUring => "io_uring",
+            Kind::Epoll => "epoll",
+        },
+        nanos,
+        shutdown: caudal_reactor::terminate_self,
+    })
+}
+
+/// Nanoseconds since the first call.
+fn nanos() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn tell_supervisor(supervised: Supervised, state: &str, log: &Log) {
+    if supervised == Supervised::No {
+        return;
+    }
+    match std::env::var("NOTIFY_SOCKET") {
+        Ok(socket) => {
+            if let Err(error) = caudal_reactor::notify_supervisor(&socket, state) {
+                log.warning(format_args!("Can't reach the supervisor at {socket}: {error}"));
+            }
+        }
+        Err(_) if supervised == Supervised::Systemd => {
+            log.warning("systemd supervision requested, but NOTIFY_SOCKET is not set");
+        }
+        Err(_) => {}
+    }
+}
+
+/// A file with the process's number, removed at the end.
+struct PidFile(PathBuf);
+
+impl PidFile {
+    fn write(path: &Path, log: &Log) -> Self {
+        if let Err(error) = fs::write(path, format!("{}\n", std::process::id())) {
+            log.warning(format_args!("Failed to write PID file '{}': {error}", path.display()));
+        }
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for PidFile {
+    fn drop(&mut self) {
+        // If somebody else removed it, it is as it should be.
+        let _ = fs::remove_file(&self.0);
+    }
+}
