@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn times_are_spelled_as_redis_does() {
-        let at = |seconds, millis| Time(Duration::new(seconds, millis * 1_000_000)).to_string();
+        let at =
+            |seconds, millis: u32| Time(Duration::new(seconds, millis * 1_000_000)).to_string();
         assert_eq!(at(0, 0), "01 Jan 1970 00:00:00.000");
         assert_eq!(at(951_782_399, 999), "28 Feb 2000 23:59:59.999");
         assert_eq!(at(951_782_400, 0), "29 Feb 2000 00:00:00.000");
