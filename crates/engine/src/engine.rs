@@ -133,6 +133,11 @@ impl Engine {
         Totals::of(self.workers.iter().map(|worker| &worker.counters), database)
     }
 
+    /// Bytes of the tables of all databases, without the records.
+    pub fn table_bytes(&self) -> u64 {
+        self.keyspace.table_bytes() as u64
+    }
+
     /// Sums a statistic over the workers.
     pub(crate) fn sum(&self, of: impl Fn(&Shared) -> &AtomicU64) -> u64 {
         self.workers.iter().map(|worker| of(worker).load(Ordering::Relaxed)).sum()

@@ -9,7 +9,7 @@ use caudal_wire::Frame;
 use std::sync::Arc;
 
 /// When the clock of a [`Local`] begins: 2026-01-01, in Unix milliseconds.
-const BEGIN_MS: u64 = 1_767_225_600_000;
+pub const BEGIN_MS: u64 = 1_767_225_600_000;
 
 /// An engine and its workers.
 pub struct Local {
@@ -28,17 +28,7 @@ pub struct Client {
 impl Local {
     /// A store with `workers` workers and this configuration.
     pub fn new(config: Config, workers: usize) -> Local {
-        let environment = Environment {
-            workers,
-            seed: 42,
-            started_ms: BEGIN_MS,
-            run_id: "0".repeat(40),
-            process_id: std::process::id(),
-            system: "local".to_owned(),
-            io_backend: "none",
-            nanos: || 0,
-            shutdown: || (),
-        };
+        let environment = environment(workers);
         let engine = Engine::new(config, environment);
         let workers = (0..workers).map(|id| engine.worker(id, || ())).collect();
         let now = Now { unix_ms: BEGIN_MS, unix_us_rest: 0, monotonic_us: 1 };
@@ -141,6 +131,21 @@ impl Local {
                 return;
             }
         }
+    }
+}
+
+/// What an engine without a system around it knows: a fixed seed, and clocks that stand still.
+pub fn environment(workers: usize) -> Environment {
+    Environment {
+        workers,
+        seed: 42,
+        started_ms: BEGIN_MS,
+        run_id: "0".repeat(40),
+        process_id: std::process::id(),
+        system: "local".to_owned(),
+        io_backend: "none",
+        nanos: || 0,
+        shutdown: || (),
     }
 }
 

@@ -91,6 +91,21 @@ impl Keyspace {
         self.parking.park(place, parked, || slots.mark_parked(SlotId(place.slot)))
     }
 
+    /// Bytes of slots, buckets and directories of all databases; slots that are busy do not count.
+    pub fn table_bytes(&self) -> usize {
+        let cells = self.databases.iter().filter(|cell| cell.get().is_some()).count();
+        let mut bytes = cells * SlotArray::<Side>::BYTES;
+        for database in (0..self.databases.len()).filter_map(|at| u8::try_from(at).ok()) {
+            for slot in (0..SLOTS).map(slot_number) {
+                let place = Place { database, slot };
+                let held = Held::one(self, Wanted { place, mode: Mode::Shared });
+                let table = |held: Held<'_>| held.at(place).map(|guard| guard.table().memory());
+                bytes += held.ok().and_then(table).unwrap_or(0);
+            }
+        }
+        bytes
+    }
+
     /// Exchanges the contents of two databases. The caller holds the gate: nobody holds a slot.
     pub fn swap(&self, first: u8, second: u8, counters: &Counters, totals: [(i64, i64); 2]) {
         if first == second {

@@ -63,6 +63,9 @@ unsafe impl<S: Send + Sync> Sync for SlotArray<S> {}
 unsafe impl<S: Send> Send for SlotArray<S> {}
 
 impl<S: Default + Send + Sync> SlotArray<S> {
+    /// Bytes of an array's cells.
+    pub const BYTES: usize = SLOTS * size_of::<Cell<S>>();
+
     /// The empty slots of a database. 1 MiB, all touched.
     #[must_use]
     pub fn new(database: u8, on_unlock: Arc<dyn Unpark>) -> Box<Self> {
