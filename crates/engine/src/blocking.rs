@@ -1,7 +1,7 @@
 //! Blocking commands: waiting for keys, being served, timing out.
 
 use crate::catalog::Handler;
-use crate::connection::{Connection, State};
+use crate::connection::{Connection, State, Waiting};
 use crate::engine::Engine;
 use crate::execute::{Call, Scene};
 use crate::mail::Mail;
@@ -11,53 +11,64 @@ use caudal_commands::{Flow, KeyFlags, OwnedArgs, Wait};
 use caudal_keyspace::{Held, Place, Ready, Waiter, Wanted};
 use caudal_table::Mode;
 use caudal_wire::{Output, Protocol, Reply};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Ready keys served after one command: each serving can make another key ready.
 const SERVINGS_MAX: usize = 1 << 20;
 
 /// What a timer does.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 enum Timer {
-    /// Ends the wait that began with this number.
-    EndWait { connection: u64, number: u64 },
+    /// Ends a connection's wait in a blocking command.
+    EndWait { connection: u64 },
     /// Lets a paused connection go on.
     Resume { connection: u64 },
     /// Looks after the gate.
     Gate,
 }
 
-/// A worker's timers, in microseconds of the monotonic clock.
+/// A timer that was set: when it is due (microseconds of the monotonic clock), and its number.
+pub(crate) type TimerId = (u64, u64);
+
+/// A worker's timers. One that is no longer needed is taken back, so there are never more than connections and gates.
 #[derive(Default)]
 pub(crate) struct Timers {
-    heap: BinaryHeap<Reverse<(u64, Timer)>>,
-    /// Numbers the waits, so that a timer never ends a later one.
-    waits: u64,
+    due: BTreeMap<TimerId, Timer>,
+    numbers: u64,
 }
 
 impl Timers {
     /// When the first timer is due.
     pub(crate) fn next_us(&self) -> Option<u64> {
-        self.heap.peek().map(|Reverse((at, _))| *at)
+        self.due.first_key_value().map(|((at_us, _), _)| *at_us)
     }
 
     /// Lets a connection go on at `at_us`.
     pub(crate) fn resume_at(&mut self, at_us: u64, connection: u64) {
-        self.heap.push(Reverse((at_us, Timer::Resume { connection })));
+        self.set(at_us, Timer::Resume { connection });
     }
 
     /// Looks after the gate at `at_us`.
     pub(crate) fn gate_at(&mut self, at_us: u64) {
-        self.heap.push(Reverse((at_us, Timer::Gate)));
+        self.set(at_us, Timer::Gate);
+    }
+
+    fn set(&mut self, at_us: u64, timer: Timer) -> TimerId {
+        self.numbers += 1;
+        self.due.insert((at_us, self.numbers), timer);
+        (at_us, self.numbers)
+    }
+
+    fn take_back(&mut self, id: TimerId) {
+        self.due.remove(&id);
     }
 
     fn pop_due(&mut self, now_us: u64) -> Option<Timer> {
         if self.next_us()? > now_us {
             return None;
         }
-        self.heap.pop().map(|Reverse((_, timer))| timer)
+        self.due.pop_first().map(|(_, timer)| timer)
     }
 }
 
@@ -95,24 +106,21 @@ impl Worker {
         ));
         engine.keyspace.wait(held, &waiter);
         connection.info.text().waiter = Some(Arc::clone(&waiter));
-        self.timers.waits += 1;
-        connection.wait_number = self.timers.waits;
-        connection.state = State::Waiting(waiter, wait.on_timeout);
-        stats::add(&self.shared().stats.blocked, 1);
-        if let Some(ms) = wait.timeout_ms {
+        let id = connection.info.id;
+        let timer = wait.timeout_ms.map(|ms| {
             let at_us = self.now.monotonic_us.saturating_add(ms.saturating_mul(1000));
-            let (connection, number) = (connection.info.id, connection.wait_number);
-            self.timers.heap.push(Reverse((at_us, Timer::EndWait { connection, number })));
-        }
+            self.timers.set(at_us, Timer::EndWait { connection: id })
+        });
+        connection.state = State::Waiting(Waiting { waiter, on_timeout: wait.on_timeout, timer });
+        stats::add(&self.shared().stats.blocked, 1);
     }
 
     /// Serves the waiters of the keys that the commands under `held` made ready, before it is released.
     pub(crate) fn serve_waiters<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>) {
-        for _ in 0..SERVINGS_MAX {
-            if self.ready_keys.is_empty() {
-                return;
-            }
-            let ready = self.ready_keys.remove(0);
+        let mut served = 0;
+        while served < SERVINGS_MAX && served < self.ready_keys.len() {
+            let ready = self.ready_keys[served].clone();
+            served += 1;
             for waiter in engine.keyspace.waiting(held, ready.place, &ready.key) {
                 if waiter.kind == ready.kind && waiter.claim() {
                     self.serve(engine, held, &waiter);
@@ -183,18 +191,18 @@ impl Worker {
     pub(crate) fn fire_timers(&mut self) {
         while let Some(timer) = self.timers.pop_due(self.now.monotonic_us) {
             match timer {
-                Timer::EndWait { connection, number } => self.on_timeout(connection, number),
+                Timer::EndWait { connection } => self.on_timeout(connection),
                 Timer::Resume { connection } => self.resume(connection),
                 Timer::Gate => self.on_gate_timer(),
             }
         }
     }
 
-    fn on_timeout(&mut self, id: u64, number: u64) {
+    fn on_timeout(&mut self, id: u64) {
         let Some(token) = self.token(id) else { return };
         let connection = self.connections[token].as_ref().expect("it is known by id");
-        let State::Waiting(waiter, _) = &connection.state else { return };
-        if connection.wait_number != number || !waiter.claim() {
+        let State::Waiting(waiting) = &connection.state else { return };
+        if !waiting.waiter.claim() {
             return;
         }
         self.leave_queues(id);
@@ -206,18 +214,27 @@ impl Worker {
         let Some(token) = self.token(id) else { return };
         let connection = self.connections[token].as_mut().expect("it is known by id");
         reply(connection);
-        connection.state = State::Running;
+        let state = std::mem::replace(&mut connection.state, State::Running);
         connection.info.text().waiter = None;
-        stats::drop_one(&self.shared().stats.blocked);
+        self.forget_wait(state);
         self.mark_outgoing(token);
         self.mark_ready(token);
+    }
+
+    /// A wait is over, however it ended: its timer and its count go.
+    pub(crate) fn forget_wait(&mut self, state: State) {
+        let State::Waiting(waiting) = state else { return };
+        if let Some(timer) = waiting.timer {
+            self.timers.take_back(timer);
+        }
+        stats::drop_one(&self.shared().stats.blocked);
     }
 
     fn leave_queues(&mut self, id: u64) {
         let Some(token) = self.token(id) else { return };
         let connection = self.connections[token].as_ref().expect("it is known by id");
-        if let State::Waiting(waiter, _) = &connection.state {
-            let waiter = Arc::clone(waiter);
+        if let State::Waiting(waiting) = &connection.state {
+            let waiter = Arc::clone(&waiting.waiter);
             self.stop_waiting(&waiter);
         }
     }
@@ -253,8 +270,8 @@ impl Worker {
 }
 
 fn reply_timeout(connection: &mut Connection) {
-    if let State::Waiting(_, on_timeout) = &connection.state {
-        let on_timeout = *on_timeout;
+    if let State::Waiting(waiting) = &connection.state {
+        let on_timeout = waiting.on_timeout;
         on_timeout.reply(&mut connection.reply());
     }
 }

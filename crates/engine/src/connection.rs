@@ -1,5 +1,6 @@
 //! One connection as the engine sees it: input not yet executed, output not yet sent, and the session's state.
 
+use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
 use crate::transaction::{Queue, Watching};
 use caudal_commands::OnTimeout;
@@ -54,13 +55,23 @@ pub(crate) enum State {
     /// It does.
     Running,
     /// A blocking command waits for a key.
-    Waiting(Arc<Waiter>, OnTimeout),
+    Waiting(Waiting),
     /// A command waits for a busy slot.
     Parked,
     /// A command waits for the gate.
     AtGate,
     /// CLIENT PAUSE holds it.
     Paused,
+}
+
+/// A connection's wait in a blocking command.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) waiter: Arc<Waiter>,
+    /// What is replied when the time is over.
+    pub(crate) on_timeout: OnTimeout,
+    /// What ends it, unless it waits for ever.
+    pub(crate) timer: Option<TimerId>,
 }
 
 /// CLIENT REPLY.
@@ -89,8 +100,6 @@ pub(crate) struct Connection {
     pub(crate) said_reply_mode: bool,
     pub(crate) no_touch: bool,
     pub(crate) state: State,
-    /// Number of its last wait in a blocking command, among its worker's.
-    pub(crate) wait_number: u64,
     pub(crate) close: Close,
     /// Whether the peer has sent all it will: what it sent still runs.
     pub(crate) has_ended: bool,
@@ -124,7 +133,6 @@ impl Connection {
             said_reply_mode: false,
             no_touch: false,
             state: State::Running,
-            wait_number: 0,
             close: Close::No,
             has_ended: false,
             is_ready: false,

@@ -181,6 +181,11 @@ impl Worker {
         mut wanted: WantedSet,
         is_write: bool,
     ) -> Option<Progress> {
+        if wanted.is_empty() {
+            // A command that walks the keyspace locks slot after slot itself.
+            *held = Held::none();
+            return None;
+        }
         normalise(&mut wanted);
         for _ in 0..WIDENINGS_MAX {
             if held.is_empty() || !wanted.iter().all(|want| held.covers(want)) {

@@ -21,6 +21,8 @@ use std::sync::atomic::Ordering::Relaxed;
 #[derive(Default)]
 pub(crate) struct Queue {
     commands: Vec<(&'static Entry, OwnedArgs)>,
+    /// Bytes of their words; at most `client-query-buffer-limit`.
+    bytes: usize,
     /// Whether one was refused: EXEC aborts.
     pub(crate) is_broken: bool,
 }
@@ -215,7 +217,14 @@ impl Worker {
         args: Args<'_>,
     ) {
         let queue = connection.queue.as_mut().expect("the caller looked");
-        queue.commands.push((entry, args.to_owned()));
+        let args = args.to_owned();
+        queue.bytes += args.memory();
+        if queue.bytes > self.tuning.config.clients.query_buffer_bytes_max {
+            queue.is_broken = true;
+            let text = "ERR Transaction is larger than client-query-buffer-limit";
+            return connection.reply().error(text);
+        }
+        queue.commands.push((entry, args));
         let count = u32::try_from(queue.len() + 1).unwrap_or(u32::MAX);
         connection.info.queued.store(count, Relaxed);
         connection.reply().status("QUEUED");

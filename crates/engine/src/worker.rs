@@ -270,12 +270,13 @@ impl Worker {
     /// A connection's socket is closed: forgets it.
     pub fn closed(&mut self, token: Token) {
         let Some(mut connection) = self.connections[token].take() else { return };
-        if let State::Waiting(waiter, _) = &connection.state {
+        let state = std::mem::replace(&mut connection.state, State::Running);
+        if let State::Waiting(waiting) = &state {
             // If somebody serves it at this moment, the reply finds no connection, as when a socket breaks.
-            waiter.claim();
-            let waiter = Arc::clone(waiter);
-            self.stop_waiting(&waiter);
+            waiting.waiter.claim();
+            self.stop_waiting(&waiting.waiter);
         }
+        self.forget_wait(state);
         self.forget_watches(&mut connection);
         self.engine.clients.remove(connection.info.id);
         self.by_id.remove(&connection.info.id);
