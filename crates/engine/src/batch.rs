@@ -39,10 +39,12 @@ struct Parsed {
     member: usize,
     /// Of the batch's spans.
     spans: Range<usize>,
+    /// Offset in the member's input where the command begins; its spans count from there.
+    start: usize,
     /// Offset in the member's input behind the command.
     end: usize,
     /// An inline command's words, which may have been quoted.
-    inline: Option<OwnedArgs>,
+    inline: Option<Box<OwnedArgs>>,
     entry: Option<&'static Entry>,
     first_key: Option<(usize, KeyHash)>,
 }
@@ -93,18 +95,16 @@ impl Worker {
             let first_span = batch.spans.len();
             match connection.parser.next(&input[at..], &limits, &mut batch.spans) {
                 Ok(Step::Command { consumed }) => {
-                    // Spans count from where the command began; commands look at the whole input.
-                    let base = u32::try_from(at).expect("the input is below its limit of 1 GiB");
-                    batch.spans[first_span..].iter_mut().for_each(|span| span.start += base);
-                    at += consumed;
                     let spans = first_span..batch.spans.len();
-                    let args = Args::new(&input, &batch.spans[spans.clone()]);
+                    let args = Args::new(&input[at..], &batch.spans[spans.clone()]);
                     let (entry, first_key) = look_up(engine, connection.database, args);
-                    let inline = None;
+                    let (start, end, inline) = (at, at + consumed, None);
+                    at = end;
                     batch.commands.push(Parsed {
                         member: number,
                         spans,
-                        end: at,
+                        start,
+                        end,
                         inline,
                         entry,
                         first_key,
@@ -116,10 +116,12 @@ impl Worker {
                     let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
                     let inline = OwnedArgs::of(&words);
                     let (entry, first_key) = look_up(engine, connection.database, inline.view());
-                    let (spans, inline) = (0..0, Some(inline));
+                    let (spans, start) = (0..0, at);
+                    let inline = Some(Box::new(inline));
                     batch.commands.push(Parsed {
                         member: number,
                         spans,
+                        start,
                         end: at,
                         inline,
                         entry,
@@ -173,7 +175,7 @@ impl Worker {
             }
             let args = match &parsed.inline {
                 Some(inline) => inline.view(),
-                None => Args::new(input, &spans[parsed.spans.clone()]),
+                None => Args::new(&input[parsed.start..], &spans[parsed.spans.clone()]),
             };
             let request = Request { entry: parsed.entry, args, first_key: parsed.first_key };
             let progress = self.dispatch(engine, &mut held, connection, request, &mut clock);
@@ -243,7 +245,7 @@ pub(crate) fn look_up(
     {
         entry = engine.catalog.subcommand(container, name).or(entry);
     }
-    let first = entry.and_then(|entry| entry.spec.keys().first()).map(|key| usize::from(key.first));
+    let first = entry.and_then(|entry| entry.first_key);
     let first_key = first.filter(|at| *at < args.len()).map(|at| {
         let hash = engine.keyspace.hash(args.at(at));
         engine.keyspace.prefetch_slot(database, hash);

@@ -3,11 +3,7 @@
 use crate::session::{self, SessionCommand};
 use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, Outcome, Spec};
 use caudal_table::Mode;
-use hashbrown::HashMap;
 use std::sync::OnceLock;
-
-/// The longest name of a command: what is longer is unknown without looking.
-const NAME_BYTES_MAX: usize = 32;
 
 /// A command's code.
 #[derive(Clone, Copy)]
@@ -31,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) other_database: Option<fn(Args<'_>) -> Option<u8>>,
     /// The only key's argument and how its slot is locked: the common case, decided once.
     pub(crate) single_key: Option<(usize, Mode)>,
+    /// The first key's argument, if there are keys.
+    pub(crate) first_key: Option<usize>,
     /// A container's commands, by index in the table.
     pub(crate) subcommands: Vec<u16>,
 }
@@ -46,6 +44,10 @@ impl Entry {
         Entry {
             id: u16::try_from(id).expect("a few hundred commands"),
             full_name: spec.full_name(),
+            first_key: spec
+                .keys()
+                .first()
+                .map(|key| usize::from(key.first) + usize::from(key.find == Find::Counted)),
             spec,
             handler,
             other_database: None,
@@ -91,8 +93,46 @@ pub(crate) fn mode_of(flags: KeyFlags) -> Mode {
 /// The table.
 pub(crate) struct Catalog {
     entries: Vec<Entry>,
-    /// Lower-case names of commands and containers.
-    by_name: HashMap<Box<[u8]>, u16>,
+    /// Open addressing by name.
+    by_name: Box<[Named]>,
+}
+
+/// A place in the table of names.
+#[derive(Clone, Copy, Default)]
+struct Named {
+    /// See [`word_of`].
+    word: u64,
+    /// Bytes of the name; 0: the place is free.
+    len: u32,
+    entry: u32,
+}
+
+/// Places for names: several times the number of commands, so that most are met at the first look.
+const NAME_PLACES: usize = 4096;
+
+/// A name's first four and last four bytes in lower case: all of a name of up to eight bytes.
+#[inline]
+fn word_of(name: &[u8]) -> u64 {
+    /// Makes letters lower case. It leaves names' digits, `_` and `-` different from each other.
+    const CASE: u64 = 0x2020_2020_2020_2020;
+    let word = match (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        }
+        _ => match *name {
+            [a, b, c] => u64::from(u32::from_le_bytes([a, b, c, 0])),
+            [a, b] => u64::from(u32::from_le_bytes([a, b, 0, 0])),
+            [a] => u64::from(a),
+            _ => 0,
+        },
+    };
+    word | CASE
+}
+
+/// Where to look for a name first.
+#[inline]
+fn place_of(word: u64, len: usize) -> usize {
+    ((word ^ len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % NAME_PLACES
 }
 
 impl Catalog {
@@ -103,7 +143,8 @@ impl Catalog {
     }
 
     fn build() -> Catalog {
-        let mut catalog = Catalog { entries: Vec::new(), by_name: HashMap::new() };
+        let mut catalog =
+            Catalog { entries: Vec::new(), by_name: vec![Named::default(); NAME_PLACES].into() };
         for Command { spec, apply, other_database } in caudal_commands::all() {
             let id = catalog.add(*spec, Handler::Data(*apply));
             catalog.entries[id].other_database = *other_database;
@@ -122,8 +163,8 @@ impl Catalog {
             return id;
         };
         let number = self.entries[id].id;
-        let container = match self.by_name.get(parent.to_ascii_lowercase().as_bytes()) {
-            Some(at) => usize::from(*at),
+        let container = match self.index(parent.as_bytes()) {
+            Some(at) => at,
             None => {
                 let at = self.entries.len();
                 let summary = "A container for commands.";
@@ -138,21 +179,39 @@ impl Catalog {
     }
 
     fn name(&mut self, name: &str, id: usize) {
-        assert!(name.len() <= NAME_BYTES_MAX, "{name}: raise NAME_BYTES_MAX");
-        let id = u16::try_from(id).expect("a few hundred commands");
-        let key = name.to_ascii_lowercase().into_bytes().into_boxed_slice();
-        let before = self.by_name.insert(key, id);
-        assert!(before.is_none(), "{name} is registered twice");
+        assert!(self.index(name.as_bytes()).is_none(), "{name} is registered twice");
+        let word = word_of(name.as_bytes());
+        let mut place = place_of(word, name.len());
+        while self.by_name[place].len != 0 {
+            place = (place + 1) % NAME_PLACES;
+        }
+        let small = |number: usize| u32::try_from(number).expect("a few hundred commands");
+        self.by_name[place] = Named { word, len: small(name.len()), entry: small(id) };
+    }
+
+    #[inline]
+    fn index(&self, name: &[u8]) -> Option<usize> {
+        let (word, len) = (word_of(name), name.len());
+        let mut place = place_of(word, len);
+        loop {
+            let named = &self.by_name[place];
+            if named.word == word && named.len as usize == len && len != 0 {
+                let at = named.entry as usize;
+                if len <= 8 || self.entries[at].spec.name.as_bytes().eq_ignore_ascii_case(name) {
+                    return Some(at);
+                }
+            }
+            if named.len == 0 {
+                return None;
+            }
+            place = (place + 1) % NAME_PLACES;
+        }
     }
 
     /// The command or container with this name, in any case.
+    #[inline]
     pub(crate) fn find(&'static self, name: &[u8]) -> Option<&'static Entry> {
-        let mut lower = [0; NAME_BYTES_MAX];
-        let lower = lower.get_mut(..name.len())?;
-        for (to, from) in lower.iter_mut().zip(name) {
-            *to = from.to_ascii_lowercase();
-        }
-        self.by_name.get(&*lower).map(|id| &self.entries[usize::from(*id)])
+        self.index(name).map(|at| &self.entries[at])
     }
 
     /// A container's command with this name.

@@ -51,7 +51,7 @@ impl Worker {
             }
             Handler::Data(_) | Handler::Container => Err(unknown_subcommand(entry, request.args)),
             Handler::Session(apply) => {
-                *held = Held::none();
+                held.release();
                 apply(&mut Session { engine, worker: self, connection }, request.args)
             }
         };

@@ -60,13 +60,13 @@ impl Worker {
         if !connection.needs_gate {
             return self.execute_locked(engine, held, connection, call);
         }
-        *held = Held::none();
+        held.release();
         if let Some(progress) = self.enter_gate(engine, connection) {
             return Ok(progress);
         }
         connection.needs_gate = false;
         let outcome = self.execute_locked(engine, held, connection, call);
-        *held = Held::none();
+        held.release();
         engine.open_gate(self.id);
         outcome
     }
@@ -89,7 +89,9 @@ impl Worker {
         };
         match self.apply(engine, held, scene, call)? {
             Flow::Done => {
-                self.serve_waiters(engine, held);
+                if !self.ready_keys.is_empty() {
+                    self.serve_waiters(engine, held);
+                }
                 Ok(Progress::Done)
             }
             Flow::Wait(wait) => {
@@ -97,7 +99,7 @@ impl Worker {
                 Ok(Progress::Waits)
             }
             Flow::Busy(busy) => {
-                *held = Held::none();
+                held.release();
                 Ok(self.set_aside(engine, connection, busy))
             }
         }
@@ -158,10 +160,8 @@ impl Worker {
             if held.covers(&wanted) {
                 return None;
             }
-            *held = Held::none();
-            match Held::one(&engine.keyspace, wanted) {
-                Err(busy) => return Some(self.set_aside(engine, connection, busy)),
-                Ok(now_held) => *held = now_held,
+            if let Err(busy) = held.lock_one(&engine.keyspace, wanted) {
+                return Some(self.set_aside(engine, connection, busy));
             }
             if mode == Mode::Shared || !engine.keyspace.has_waiters(held) {
                 return None;
@@ -183,16 +183,14 @@ impl Worker {
     ) -> Option<Progress> {
         if wanted.is_empty() {
             // A command that walks the keyspace locks slot after slot itself.
-            *held = Held::none();
+            held.release();
             return None;
         }
         normalise(&mut wanted);
         for _ in 0..WIDENINGS_MAX {
             if held.is_empty() || !wanted.iter().all(|want| held.covers(want)) {
-                *held = Held::none();
-                match Held::all(&engine.keyspace, &wanted) {
-                    Err(busy) => return Some(self.set_aside(engine, connection, busy)),
-                    Ok(now_held) => *held = now_held,
+                if let Err(busy) = held.lock_all(&engine.keyspace, &wanted) {
+                    return Some(self.set_aside(engine, connection, busy));
                 }
             }
             if !is_write || !engine.keyspace.has_waiters(held) {

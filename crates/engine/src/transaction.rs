@@ -269,7 +269,7 @@ impl Worker {
         args: Args<'_>,
     ) -> Result<(), Error> {
         if self.is_alone {
-            *held = Held::none();
+            held.release();
         }
         match entry.handler {
             Handler::Data(apply) => {

@@ -4,7 +4,6 @@
 
 use crate::{Keyspace, side::Side};
 use caudal_table::{Guard, Mode, SlotId};
-use smallvec::SmallVec;
 
 /// How often a set is tried before the command parks: a slot's lock is held for microseconds.
 const ATTEMPTS: u32 = 4;
@@ -38,8 +37,11 @@ pub struct Busy(pub Place);
 /// Slots that are locked. Dropping it unlocks them.
 #[derive(Default)]
 pub struct Held<'k> {
-    /// Sorted by place. A database that was never written has no slots to lock, and none here.
-    guards: SmallVec<[Guard<'k, Side>; 2]>,
+    /// The first slot: most commands have no other.
+    first: Option<Guard<'k, Side>>,
+    /// The others. All of them are sorted by place. A database that was never written has no slots to lock, and
+    /// none here.
+    rest: Vec<Guard<'k, Side>>,
 }
 
 impl<'k> Held<'k> {
@@ -48,50 +50,82 @@ impl<'k> Held<'k> {
         Held::default()
     }
 
-    /// Locks one slot: the common case.
+    /// Unlocks everything.
     #[inline]
+    pub fn release(&mut self) {
+        self.first = None;
+        if !self.rest.is_empty() {
+            self.rest.clear();
+        }
+    }
+
+    /// Locks one slot.
+    ///
+    /// # Errors
+    /// It is busy.
     pub fn one(keyspace: &'k Keyspace, wanted: Wanted) -> Result<Held<'k>, Busy> {
         let mut held = Held::none();
-        if let Some(array) = keyspace.slots(wanted.place.database, wanted.mode) {
-            let slot = SlotId(wanted.place.slot);
-            let guard = array
-                .try_lock(slot, wanted.mode)
-                .or_else(|| array.lock_spinning(slot, wanted.mode, SPINS));
-            held.guards.push(guard.ok_or(Busy(wanted.place))?);
-        }
+        held.lock_one(keyspace, wanted)?;
         Ok(held)
     }
 
-    /// Locks `wanted`, which is sorted by place and names each place once.
-    pub fn all(keyspace: &'k Keyspace, wanted: &[Wanted]) -> Result<Held<'k>, Busy> {
+    /// Unlocks everything and locks one slot: the common case.
+    ///
+    /// # Errors
+    /// It is busy; nothing is locked then.
+    #[inline]
+    pub fn lock_one(&mut self, keyspace: &'k Keyspace, wanted: Wanted) -> Result<(), Busy> {
+        self.release();
+        if let Some(array) = keyspace.slots(wanted.place.database, wanted.mode) {
+            let slot = SlotId(wanted.place.slot);
+            self.first = match array.try_lock(slot, wanted.mode) {
+                Some(guard) => Some(guard),
+                None => {
+                    let guard = array.lock_spinning(slot, wanted.mode, SPINS);
+                    Some(guard.ok_or(Busy(wanted.place))?)
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Unlocks everything and locks `wanted`, which is sorted by place and names each place once.
+    ///
+    /// # Errors
+    /// One is busy; nothing is locked then.
+    pub fn lock_all(&mut self, keyspace: &'k Keyspace, wanted: &[Wanted]) -> Result<(), Busy> {
         if let [one] = wanted {
-            return Held::one(keyspace, *one);
+            return self.lock_one(keyspace, *one);
         }
         debug_assert!(wanted.is_sorted_by(|a, b| a.place < b.place));
         let mut busy = Busy(Place { database: 0, slot: 0 });
         for _ in 0..ATTEMPTS {
-            match Held::attempt(keyspace, wanted) {
-                Ok(held) => return Ok(held),
+            match self.attempt(keyspace, wanted) {
+                Ok(()) => return Ok(()),
                 Err(at) => busy = at,
             }
             // Wait for the busy slot while holding nothing, then try the whole set again.
-            let mode = wanted.iter().find(|want| want.place == busy.0).map(|want| want.mode);
-            if let Some(mode) = mode {
-                drop(Held::one(keyspace, Wanted { place: busy.0, mode }));
+            self.release();
+            if let Some(want) = wanted.iter().find(|want| want.place == busy.0) {
+                drop(Held::one(keyspace, *want));
             }
         }
         Err(busy)
     }
 
-    fn attempt(keyspace: &'k Keyspace, wanted: &[Wanted]) -> Result<Held<'k>, Busy> {
-        let mut held = Held::none();
+    fn attempt(&mut self, keyspace: &'k Keyspace, wanted: &[Wanted]) -> Result<(), Busy> {
+        self.release();
         for want in wanted {
             if let Some(array) = keyspace.slots(want.place.database, want.mode) {
                 let guard = array.try_lock(SlotId(want.place.slot), want.mode);
-                held.guards.push(guard.ok_or(Busy(want.place))?);
+                let guard = guard.ok_or(Busy(want.place))?;
+                match self.first {
+                    None => self.first = Some(guard),
+                    Some(_) => self.rest.push(guard),
+                }
             }
         }
-        Ok(held)
+        Ok(())
     }
 
     /// Whether `place` is locked at least as `mode`, so that a command may run under this set.
@@ -102,33 +136,45 @@ impl<'k> Held<'k> {
     }
 
     /// Whether nothing is locked.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.guards.is_empty()
+        self.first.is_none()
     }
 
     /// The slot at `place`, if it is locked.
     #[inline]
     pub(crate) fn at(&self, place: Place) -> Option<&Guard<'k, Side>> {
-        self.index(place).map(|index| &self.guards[index])
+        match &self.first {
+            Some(guard) if place_of(guard) == place => Some(guard),
+            _ => self.index(place).map(|index| &self.rest[index]),
+        }
     }
 
     /// The slot at `place`, if it is locked.
     #[inline]
     pub(crate) fn at_mut(&mut self, place: Place) -> Option<&mut Guard<'k, Side>> {
-        self.index(place).map(|index| &mut self.guards[index])
+        let index = self.index(place);
+        match &mut self.first {
+            Some(guard) if place_of(guard) == place => Some(guard),
+            _ => index.map(|index| &mut self.rest[index]),
+        }
     }
 
     /// All slots that are locked.
     pub(crate) fn guards(&self) -> impl Iterator<Item = &Guard<'k, Side>> {
-        self.guards.iter()
+        self.first.iter().chain(&self.rest)
     }
 
+    /// Where a place stands in `rest`.
     #[inline]
     fn index(&self, place: Place) -> Option<usize> {
-        if self.guards.len() <= LINEAR_MAX {
-            return self.guards.iter().position(|guard| place_of(guard) == place);
+        if self.rest.is_empty() {
+            return None;
         }
-        self.guards.binary_search_by(|guard| place_of(guard).cmp(&place)).ok()
+        if self.rest.len() <= LINEAR_MAX {
+            return self.rest.iter().position(|guard| place_of(guard) == place);
+        }
+        self.rest.binary_search_by(|guard| place_of(guard).cmp(&place)).ok()
     }
 }
 
