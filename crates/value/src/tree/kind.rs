@@ -98,8 +98,7 @@ impl Word for u32 {
     fn guess(self, low: u32, high: u32, count: usize) -> usize {
         let span = u64::from(high.saturating_sub(low)) + 1;
         let offset = u64::from(self.saturating_sub(low));
-        let place = (offset * count as u64 / span) as usize;
-        place.min(count.saturating_sub(1))
+        below(offset * count as u64 / span, count)
     }
 }
 
@@ -124,7 +123,13 @@ impl Word for u64 {
         let span = high.saturating_sub(low);
         let offset = self.saturating_sub(low);
         let shift = 16u32.saturating_sub(span.leading_zeros());
-        let place = ((offset >> shift) * count as u64 / ((span >> shift) + 1)) as usize;
-        if span == 0 { count / 2 } else { place.min(count.saturating_sub(1)) }
+        let place = (offset >> shift) * count as u64 / ((span >> shift) + 1);
+        if span == 0 { count / 2 } else { below(place, count) }
     }
+}
+
+/// The index `place`, or the last one of `count`.
+#[inline]
+fn below(place: u64, count: usize) -> usize {
+    usize::try_from(place).map_or(count, |place| place.min(count.saturating_sub(1)))
 }

@@ -28,10 +28,10 @@ pub(crate) struct Leaf {
     bytes: Arc<[u8]>,
 }
 
-/// Bytes of a leaf with more than one entry, without [`ARC_BYTES`]: some 100 small entries. Larger
-/// leaves cost more to copy while an image shares them; with smaller ones the nodes above the leaves
-/// of a million entries leave the second-level cache.
-pub(crate) const LEAF_BYTES_MAX: usize = 4096 - ARC_BYTES;
+/// Bytes of a leaf with more than one entry, without [`ARC_BYTES`]: some 50 small entries. Lookups
+/// among a million cost the same with 1, 2 and 4 KiB (`examples/collections.rs`); larger leaves cost
+/// more to copy while an image shares them, smaller ones more nodes above them.
+pub(crate) const LEAF_BYTES_MAX: usize = 2048 - ARC_BYTES;
 
 /// What `Arc` puts in front of the bytes: two counters.
 pub(crate) const ARC_BYTES: usize = 16;
@@ -474,10 +474,12 @@ fn read_length(bytes: &[u8], at: usize) -> (usize, usize) {
 
 #[inline]
 fn length_len(length: usize) -> usize {
-    match length {
-        ..=LENGTH_BYTE_MAX => 1,
-        ..=0xffff => 3,
-        _ => 5,
+    if length <= LENGTH_BYTE_MAX {
+        1
+    } else if length <= usize::from(u16::MAX) {
+        3
+    } else {
+        5
     }
 }
 
