@@ -3,11 +3,14 @@
 //! `cargo run --release -p caudal-value --example collections [entries]` writes one line for each operation: all
 //! entries in random order, on collections of a million unless told otherwise. Time is the thread's CPU time as
 //! Linux counts it: other processes cost caches, not time.
-#![allow(clippy::unwrap_used, reason = "a tool of developers may stop")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a developers' tool may stop and print"
+)]
 
 use caudal_value::{Hash, Limits, Set, SortedSet};
 use std::hint::black_box;
-use std::io::Write;
 
 const LIMITS: Limits = Limits::DEFAULT;
 const VALUE: &[u8] = b"value:0123456789abcd";
@@ -52,7 +55,7 @@ impl Bench {
         self.run("set contains", |name, _| set.contains(name));
         self.run("set insert, present", |name, _| !set.insert(name, &LIMITS));
         let entries = self.entries;
-        self.run("set nth", |_, random| set.nth((random % entries) as usize).is_some());
+        self.run("set nth", |_, random| set.nth(index_of(random, entries)).is_some());
         self.run("set remove", |name, _| set.remove(name));
     }
 
@@ -72,7 +75,7 @@ impl Bench {
         });
         let entries = self.entries;
         self.run("sorted set range of 10", |_, random| {
-            set.iter_from((random % entries) as usize).take(10).count() > 0
+            set.iter_from(index_of(random, entries)).take(10).count() > 0
         });
         let start = cpu_ns();
         while black_box(set.pop_first()).is_some() {}
@@ -105,14 +108,13 @@ impl Bench {
 
     fn report(&self, what: &str, start: u64) {
         let ns = (cpu_ns() - start) as f64 / self.entries as f64;
-        writeln!(std::io::stdout(), "{what:32} {ns:7.0} ns").unwrap();
+        println!("{what:32} {ns:7.0} ns");
     }
 
     fn weigh(&self, what: &str, memory: usize, raw: usize) {
         let bytes = memory as f64 / self.entries as f64;
         let overhead = bytes - raw as f64;
-        writeln!(std::io::stdout(), "{what:32} {bytes:7.1} bytes, {overhead:.1} beyond the raw")
-            .unwrap();
+        println!("{what:32} {bytes:7.1} bytes, {overhead:.1} beyond the raw");
     }
 }
 
@@ -125,6 +127,10 @@ fn cpu_ns() -> u64 {
 fn mix(index: u64) -> u64 {
     let mixed = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93)
+}
+
+fn index_of(random: u64, entries: u64) -> usize {
+    usize::try_from(random % entries).unwrap()
 }
 
 /// 16 hexadecimal digits.

@@ -476,21 +476,17 @@ impl<'a> Encoded<'a> {
 /// Writes a string's head, returns its length.
 fn string_head(front: &mut [u8; 9], length: usize) -> usize {
     let bytes = u32::try_from(length).expect("elements stay below 4 GiB").to_le_bytes();
-    match length {
-        ..=STRING_7_MAX => {
-            front[0] = bytes[0];
-            1
-        }
-        ..=STRING_13_MAX => {
-            front[0] = HEAD_STRING_13 | bytes[1];
-            front[1] = bytes[0];
-            2
-        }
-        _ => {
-            front[0] = HEAD_STRING_32;
-            front[1..5].copy_from_slice(&bytes);
-            5
-        }
+    if length <= STRING_7_MAX {
+        front[0] = bytes[0];
+        1
+    } else if length <= STRING_13_MAX {
+        front[0] = HEAD_STRING_13 | bytes[1];
+        front[1] = bytes[0];
+        2
+    } else {
+        front[0] = HEAD_STRING_32;
+        front[1..5].copy_from_slice(&bytes);
+        5
     }
 }
 

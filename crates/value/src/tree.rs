@@ -15,7 +15,7 @@ mod kind;
 mod leaf;
 mod scan;
 
-use inner::{Children, FANOUT, Inner, Node, Part};
+use inner::{Child, Children, FANOUT, Inner, Node, Part};
 pub(crate) use kind::{Fields, Kind, Members, Scored, Scores, Word};
 pub(crate) use leaf::Entry;
 use leaf::{LEAF_BYTES_MAX, Leaf};
@@ -131,11 +131,13 @@ impl<K: Kind> Tree<K> {
             Node::Inner(inner) => inner,
         };
         loop {
-            let child = node.child(word, key, bounds);
-            bounds = node.narrow(child, bounds);
+            let (index, narrowed) = node.child(word, key, bounds);
+            bounds = narrowed;
             match &node.children {
-                Children::Leaves(leaves) => return (&leaves[child], node.counts[child], bounds),
-                Children::Inners(inners) => node = &inners[child],
+                Children::Leaves(slots) => {
+                    return (&slots[index].node, slots[index].count, bounds);
+                }
+                Children::Inners(slots) => node = &slots[index].node,
             }
         }
     }
@@ -149,17 +151,21 @@ impl<K: Kind> Tree<K> {
             Node::Inner(inner) => inner,
         };
         loop {
-            let child = node.child(word, key, bounds);
-            bounds = node.narrow(child, bounds);
-            before += node.counts[..child].iter().sum::<usize>();
+            let (index, narrowed) = node.child(word, key, bounds);
+            bounds = narrowed;
             match &node.children {
-                Children::Leaves(leaves) => {
-                    return match leaves[child].locate::<K>(node.counts[child], word, key, bounds) {
+                Children::Leaves(slots) => {
+                    before += slots[..index].iter().map(|slot| slot.count).sum::<usize>();
+                    let Child { node: leaf, count, .. } = &slots[index];
+                    return match leaf.locate::<K>(*count, word, key, bounds) {
                         Ok(index) => Ok(before + index),
                         Err(index) => Err(before + index),
                     };
                 }
-                Children::Inners(inners) => node = &inners[child],
+                Children::Inners(slots) => {
+                    before += slots[..index].iter().map(|slot| slot.count).sum::<usize>();
+                    node = &slots[index].node;
+                }
             }
         }
     }
@@ -174,16 +180,12 @@ impl<K: Kind> Tree<K> {
             Node::Inner(inner) => inner,
         };
         loop {
-            let mut child = 0;
-            while index >= node.counts[child] {
-                index -= node.counts[child];
-                child += 1;
-            }
             match &node.children {
-                Children::Leaves(leaves) => {
-                    return Some(Place::new(&leaves[child], index, node.counts[child]));
+                Children::Leaves(slots) => {
+                    let slot = &slots[skip(slots, &mut index)];
+                    return Some(Place::new(&slot.node, index, slot.count));
                 }
-                Children::Inners(inners) => node = &inners[child],
+                Children::Inners(slots) => node = &slots[skip(slots, &mut index)].node,
             }
         }
     }
@@ -221,17 +223,18 @@ impl<K: Kind> Tree<K> {
     /// Takes an entry away. True when it was there.
     pub(crate) fn remove(&mut self, word: K::Word, key: &[u8]) -> bool {
         // Looking first keeps nodes shared when there is nothing to remove.
-        if self.find(word, key).is_none() {
-            return false;
+        let found = self.find(word, key).is_some();
+        if found {
+            self.remove_found(word, key);
         }
+        found
+    }
+
+    /// Takes an entry away that is there.
+    pub(crate) fn remove_found(&mut self, word: K::Word, key: &[u8]) {
         match &mut self.root {
             Node::Leaf(leaf) => {
-                let index = leaf
-                    .locate::<K>(self.len, word, key, Self::BOUNDS)
-                    .expect("the entry was found");
-                self.memory -= leaf.memory();
-                leaf.remove::<K>(index);
-                self.memory += leaf.memory();
+                remove_leaf::<K>(leaf, self.len, word, key, Self::BOUNDS, &mut self.memory);
             }
             Node::Inner(inner) => {
                 remove_inner(inner, word, key, Self::BOUNDS, &mut self.memory);
@@ -239,7 +242,29 @@ impl<K: Kind> Tree<K> {
         }
         self.len -= 1;
         self.sink();
-        true
+    }
+
+    /// Gives an entry that is there another key of the same length, when it is sure to keep its
+    /// place: false when another entry may have its word.
+    pub(crate) fn replace_key(&mut self, word: K::Word, old: &[u8], new: &[u8]) -> bool {
+        let (mut count, mut bounds) = (self.len, Self::BOUNDS);
+        let mut node = match &mut self.root {
+            Node::Leaf(leaf) => return replace_key_in::<K>(leaf, count, (word, old), new, bounds),
+            Node::Inner(inner) => inner,
+        };
+        loop {
+            let inner = Arc::make_mut(node);
+            let (index, narrowed) = inner.child(word, old, bounds);
+            bounds = narrowed;
+            count = *inner.count_at(index);
+            match &mut inner.children {
+                Children::Leaves(slots) => {
+                    let leaf = &mut slots[index].node;
+                    return replace_key_in::<K>(leaf, count, (word, old), new, bounds);
+                }
+                Children::Inners(slots) => node = &mut slots[index].node,
+            }
+        }
     }
 
     /// Puts a root above the old one and what it was split into.
@@ -275,6 +300,16 @@ impl<K: Kind> Tree<K> {
     }
 }
 
+/// The child with the entry that has that index, which becomes the index below the child.
+fn skip<K: Kind, N>(slots: &[Child<K, N>], index: &mut usize) -> usize {
+    let mut child = 0;
+    while *index >= slots[child].count {
+        *index -= slots[child].count;
+        child += 1;
+    }
+    child
+}
+
 /// What an insertion did to a node.
 enum Change<K: Kind> {
     Replaced,
@@ -297,26 +332,27 @@ fn insert_inner<K: Kind>(
     memory: &mut usize,
 ) -> Change<K> {
     let inner = Arc::make_mut(inner);
-    let index = inner.child(entry.word, entry.key, bounds);
-    let bounds = inner.narrow(index, bounds);
+    let (index, bounds) = inner.child(entry.word, entry.key, bounds);
     let last = last && index + 1 == inner.len();
-    let count = inner.counts[index];
+    let count = *inner.count_at(index);
     let change = match &mut inner.children {
-        Children::Leaves(leaves) => {
-            insert_leaf(&mut leaves[index], count, entry, bounds, last, memory)
+        Children::Leaves(slots) => {
+            insert_leaf(&mut slots[index].node, count, entry, bounds, last, memory)
         }
-        Children::Inners(inners) => insert_inner(&mut inners[index], entry, bounds, last, memory),
+        Children::Inners(slots) => {
+            insert_inner(&mut slots[index].node, entry, bounds, last, memory)
+        }
     };
     match change {
         Change::Replaced => Change::Replaced,
         Change::Added => {
-            inner.counts[index] += 1;
+            *inner.count_at(index) += 1;
             Change::Added
         }
         Change::Split { parts, added } => {
             let kept = count + usize::from(added);
             let parted: usize = parts.iter().map(|part| part.node.count()).sum();
-            inner.counts[index] = kept - parted;
+            *inner.count_at(index) = kept - parted;
             match adopt(inner, index + 1, parts, last, memory) {
                 None if added => Change::Added,
                 None => Change::Replaced,
@@ -367,6 +403,8 @@ fn insert_leaf<K: Kind>(
     memory: &mut usize,
 ) -> Change<K> {
     let before = leaf.memory();
+    // The header is needed below: fetched now, its line arrives together with the slot's.
+    std::hint::black_box(leaf.count());
     let place = leaf.locate::<K>(count, entry.word, entry.key, bounds);
     let done = match place {
         Ok(index) => leaf.replace::<K>(index, entry),
@@ -486,23 +524,52 @@ fn remove_inner<K: Kind>(
     memory: &mut usize,
 ) {
     let inner = Arc::make_mut(inner);
-    let child = inner.child(word, key, bounds);
-    let bounds = inner.narrow(child, bounds);
+    let (index, bounds) = inner.child(word, key, bounds);
     match &mut inner.children {
-        Children::Leaves(leaves) => {
-            let leaf = &mut leaves[child];
-            let index = leaf
-                .locate::<K>(inner.counts[child], word, key, bounds)
-                .expect("the entry was found");
-            *memory -= leaf.memory();
-            leaf.remove::<K>(index);
-            *memory += leaf.memory();
+        Children::Leaves(slots) => {
+            let Child { node, count, .. } = &mut slots[index];
+            remove_leaf::<K>(node, *count, word, key, bounds, memory);
         }
-        Children::Inners(inners) => remove_inner(&mut inners[child], word, key, bounds, memory),
+        Children::Inners(slots) => {
+            remove_inner(&mut slots[index].node, word, key, bounds, memory);
+        }
     }
-    inner.counts[child] -= 1;
-    let (allocated, freed) = inner.mend(child);
+    *inner.count_at(index) -= 1;
+    let (allocated, freed) = inner.mend(index);
     *memory = *memory + allocated - freed;
+}
+
+/// The entry is there.
+fn remove_leaf<K: Kind>(
+    leaf: &mut Leaf,
+    count: usize,
+    word: K::Word,
+    key: &[u8],
+    bounds: Bounds<K>,
+    memory: &mut usize,
+) {
+    let before = leaf.memory();
+    std::hint::black_box(leaf.count());
+    let index = leaf.locate::<K>(count, word, key, bounds).expect("the entry was found");
+    leaf.remove::<K>(index);
+    *memory = *memory + leaf.memory() - before;
+}
+
+fn replace_key_in<K: Kind>(
+    leaf: &mut Leaf,
+    count: usize,
+    (word, old): (K::Word, &[u8]),
+    new: &[u8],
+    (low, high): Bounds<K>,
+) -> bool {
+    let index = leaf.locate::<K>(count, word, old, (low, high)).expect("the entry is there");
+    let before = index.checked_sub(1).map_or(low, |before| leaf.word::<K>(before));
+    let after = if index + 1 < count { leaf.word::<K>(index + 1) } else { high };
+    let alone = before < word && word < after;
+    if alone {
+        leaf.replace_key::<K>(index, new);
+    }
+    alone
 }
 
 /// A walk upwards.

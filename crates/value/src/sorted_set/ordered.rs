@@ -42,20 +42,19 @@ impl Ordered {
         match old {
             Some(old) if old == word => return Change::Unchanged,
             Some(old) => {
-                self.order.remove(old, member);
-                self.forget(hash, old);
+                self.order.remove_found(old, member);
+                self.renote(hash, old, word);
             }
-            None => {}
+            None => self.note(hash, word),
         }
         self.order.insert(&Entry { word, key: member, value: &[] });
-        self.note(hash, word);
         if old.is_some() { Change::Updated } else { Change::Added }
     }
 
     pub(super) fn remove(&mut self, member: &[u8]) -> Option<f64> {
         let hash = seed::hash(member);
         let word = self.find(hash, member)?;
-        self.order.remove(word, member);
+        self.order.remove_found(word, member);
         self.forget(hash, word);
         Some(score_of(word))
     }
@@ -63,7 +62,7 @@ impl Ordered {
     pub(super) fn remove_nth(&mut self, rank: usize) {
         if let Some(place) = self.order.nth(rank) {
             let (word, member) = (place.word(), SmallVec::<[u8; 64]>::from_slice(place.key()));
-            self.order.remove(word, &member);
+            self.order.remove_found(word, &member);
             self.forget(seed::hash(&member), word);
         }
     }
@@ -121,6 +120,19 @@ impl Ordered {
         let mut keys = numbered(word);
         let added = keys.any(|key| self.index.insert(&Entry { word: hash, key: &key, value: &[] }));
         assert!(added, "hashes have a secret seed: 256 members do not share one");
+    }
+
+    /// Replaces a score in the index.
+    fn renote(&mut self, hash: u32, old: u64, new: u64) {
+        let [first_old, first_new] = [old, new].map(|word| numbered(word).next());
+        let (Some(old_key), Some(new_key)) = (first_old, first_new) else {
+            unreachable!("each score has keys");
+        };
+        let one = self.index.find(hash, &old_key).is_some();
+        if !one || !self.index.replace_key(hash, &old_key, &new_key) {
+            self.forget(hash, old);
+            self.note(hash, new);
+        }
     }
 
     /// Takes a score out of the index. Which of several equal ones does not matter.

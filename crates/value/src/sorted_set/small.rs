@@ -49,9 +49,7 @@ impl Small {
             }
             at = self.behind(at);
         }
-        let integer = score as i64;
-        // A score beyond this has no integer of its own, so it keeps its eight bytes.
-        if score.abs() < INTEGER_SCORE_MAX && integer as f64 == score {
+        if let Some(integer) = integer_score(score) {
             self.packed.insert_integer(at, integer);
         } else {
             let mut bytes = [SCORE_MARK; 9];
@@ -97,7 +95,15 @@ impl Small {
     }
 }
 
-const INTEGER_SCORE_MAX: f64 = 9_007_199_254_740_992.0;
+/// The integer that a score is, within those that doubles tell apart.
+fn integer_score(score: f64) -> Option<i64> {
+    const DISTINCT_MAX: f64 = 9_007_199_254_740_992.0;
+    if score.abs() >= DISTINCT_MAX || score.fract() != 0.0 {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "it is an integer below 2^53")]
+    Some(score as i64)
+}
 
 /// Begins a score that is no integer.
 const SCORE_MARK: u8 = b'f';

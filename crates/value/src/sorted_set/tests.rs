@@ -133,17 +133,19 @@ proptest! {
         for (index, score) in scores.iter().enumerate() {
             set.insert(format!("m{index}").as_bytes(), f64::from(*score), &SMALL);
         }
-        let inside = |score: &&i32| {
-            (**score > min || !min_exclusive && **score == min)
-                && (**score < max || !max_exclusive && **score == max)
+        let (min, max) = (f64::from(min), f64::from(max));
+        let inside = |score: f64| {
+            (score > min || !min_exclusive && score == min)
+                && (score < max || !max_exclusive && score == max)
         };
         let range = set.range_by_score(
-            ScoreBound { value: f64::from(min), exclusive: min_exclusive },
-            ScoreBound { value: f64::from(max), exclusive: max_exclusive },
+            ScoreBound { value: min, exclusive: min_exclusive },
+            ScoreBound { value: max, exclusive: max_exclusive },
         );
-        prop_assert_eq!(range.len(), scores.iter().filter(inside).count());
+        let expected = scores.iter().filter(|score| inside(f64::from(**score))).count();
+        prop_assert_eq!(range.len(), expected);
         for (_, score) in set.iter_from(range.start).take(range.len()) {
-            prop_assert!(inside(&&(score as i32)));
+            prop_assert!(inside(score));
         }
     }
 
@@ -263,18 +265,28 @@ fn a_scan_of_many_with_one_score_ends_soon() {
 
 #[test]
 fn members_with_one_hash_and_one_score_stay_apart() {
-    // Among 300,000 members some ten pairs share a hash of 32 bits.
-    let name = |member: u32| member.to_le_bytes();
+    // Among 300,000 names some ten pairs share a hash of 32 bits.
+    let mut names: Vec<_> = (0u32..300_000).map(u32::to_le_bytes).collect();
+    names.sort_by_key(|name| crate::seed::hash(name));
+    let same = |pair: &&[[u8; 4]]| crate::seed::hash(&pair[0]) == crate::seed::hash(&pair[1]);
+    let pairs: Vec<[u8; 4]> = names.windows(2).filter(same).flatten().copied().collect();
+    assert!(pairs.len() >= 2);
+
     let mut set = SortedSet::new();
-    for member in 0..300_000 {
-        assert_eq!(set.insert(&name(member), 0.0, &Limits::DEFAULT), Change::Added);
+    set.anticipate(1000, &Limits::DEFAULT);
+    for name in &pairs {
+        assert_eq!(set.insert(name, 0.0, &Limits::DEFAULT), Change::Added);
     }
-    for member in (0..300_000).step_by(2) {
-        assert_eq!(set.insert(&name(member), 1.0, &Limits::DEFAULT), Change::Updated);
+    for name in pairs.iter().step_by(2) {
+        assert_eq!(set.insert(name, 1.0, &Limits::DEFAULT), Change::Updated);
     }
-    for member in 0..300_000 {
-        assert_eq!(set.remove(&name(member)), Some(f64::from(1 - member % 2)));
+    for (index, name) in pairs.iter().enumerate() {
+        assert_eq!(set.score(name), Some(f64::from(u8::from(index % 2 == 0))));
     }
+    for name in &pairs {
+        assert_eq!(set.insert(name, 2.0, &Limits::DEFAULT), Change::Updated);
+    }
+    assert!(pairs.iter().all(|name| set.remove(name) == Some(2.0)));
     assert!(set.is_empty());
 }
 

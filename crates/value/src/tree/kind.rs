@@ -1,8 +1,8 @@
 //! The kinds of tree: what an entry is sorted by and where its bytes stand in a leaf.
 //!
 //! An entry has a word (a hash, or a score as an ordered integer), a key that decides between equal
-//! words, and perhaps a value. A kind says how wide the word is, whether words are evenly spread
-//! (then a place is guessed instead of bisected), and whether the key stands in the slot itself.
+//! words, and perhaps a value. A kind says how wide the word is, and whether the key stands in the
+//! slot itself.
 
 use std::fmt::Debug;
 
@@ -10,8 +10,6 @@ use std::fmt::Debug;
 pub(crate) trait Kind: Debug + Clone + 'static {
     /// Sorted by this first.
     type Word: Word;
-    /// Words are hashes: evenly spread over their whole range.
-    const UNIFORM: bool;
     /// Bytes of a key that stands in its slot; 0 when keys vary and stand in the leaf's arena.
     const KEY_INLINE: usize;
     /// Entries have a value behind their key.
@@ -26,7 +24,6 @@ pub(crate) enum Fields {}
 
 impl Kind for Fields {
     type Word = u32;
-    const UNIFORM: bool = true;
     const KEY_INLINE: usize = 0;
     const VALUED: bool = true;
 }
@@ -37,7 +34,6 @@ pub(crate) enum Members {}
 
 impl Kind for Members {
     type Word = u32;
-    const UNIFORM: bool = true;
     const KEY_INLINE: usize = 0;
     const VALUED: bool = false;
 }
@@ -48,7 +44,6 @@ pub(crate) enum Scored {}
 
 impl Kind for Scored {
     type Word = u64;
-    const UNIFORM: bool = false;
     const KEY_INLINE: usize = 0;
     const VALUED: bool = false;
 }
@@ -60,7 +55,6 @@ pub(crate) enum Scores {}
 
 impl Kind for Scores {
     type Word = u32;
-    const UNIFORM: bool = true;
     const KEY_INLINE: usize = 9;
     const VALUED: bool = false;
 }
@@ -104,8 +98,7 @@ impl Word for u32 {
     fn guess(self, low: u32, high: u32, count: usize) -> usize {
         let span = u64::from(high.saturating_sub(low)) + 1;
         let offset = u64::from(self.saturating_sub(low));
-        let place = (offset * count as u64 / span) as usize;
-        place.min(count.saturating_sub(1))
+        below(offset * count as u64 / span, count)
     }
 }
 
@@ -124,7 +117,19 @@ impl Word for u64 {
         bytes[at..at + Self::BYTES].copy_from_slice(&self.to_le_bytes());
     }
 
-    fn guess(self, _low: u64, _high: u64, count: usize) -> usize {
-        count / 2
+    #[inline]
+    fn guess(self, low: u64, high: u64, count: usize) -> usize {
+        // Scores are not spread evenly, but in one leaf's small range often nearly so.
+        let span = high.saturating_sub(low);
+        let offset = self.saturating_sub(low);
+        let shift = 16u32.saturating_sub(span.leading_zeros());
+        let place = (offset >> shift) * count as u64 / ((span >> shift) + 1);
+        if span == 0 { count / 2 } else { below(place, count) }
     }
+}
+
+/// The index `place`, or the last one of `count`.
+#[inline]
+fn below(place: u64, count: usize) -> usize {
+    usize::try_from(place).map_or(count, |place| place.min(count.saturating_sub(1)))
 }

@@ -15,6 +15,7 @@
 //! anew. What must stay true: slots sorted by (word, key), no key twice;
 //! `HEADER + count * SLOT + used <= len`; a leaf above [`LEAF_BYTES_MAX`] has one entry.
 
+use super::inner::gallop;
 use super::kind::{Kind, Word};
 use crate::packed::good_capacity;
 use std::cmp::Ordering;
@@ -27,8 +28,9 @@ pub(crate) struct Leaf {
     bytes: Arc<[u8]>,
 }
 
-/// Bytes of a leaf with more than one entry, without [`ARC_BYTES`]: some 50 small entries. Larger
-/// leaves cost more to copy for each insertion that makes them grow, smaller ones cost inner nodes.
+/// Bytes of a leaf with more than one entry, without [`ARC_BYTES`]: some 50 small entries. Lookups
+/// among a million cost the same with 1, 2 and 4 KiB (`examples/collections.rs`); larger leaves cost
+/// more to copy while an image shares them, smaller ones more nodes above them.
 pub(crate) const LEAF_BYTES_MAX: usize = 2048 - ARC_BYTES;
 
 /// What `Arc` puts in front of the bytes: two counters.
@@ -144,38 +146,29 @@ impl Leaf {
         key: &[u8],
         (low, high): (K::Word, K::Word),
     ) -> Result<usize, usize> {
-        if !K::UNIFORM {
-            return self.bisect::<K>(count, word, key);
+        let first = gallop(word.guess(low, high, count), count, |i| self.word::<K>(i) < word);
+        if first == count || self.word::<K>(first) != word {
+            return Err(first);
         }
-        let mut index = word.guess(low, high, count);
-        while index < count && self.word::<K>(index) < word {
-            index += 1;
+        match self.key::<K>(first).cmp(key) {
+            Ordering::Equal => Ok(first),
+            Ordering::Greater => Err(first),
+            Ordering::Less => self.locate_among_equals::<K>(first + 1, count, word, key),
         }
-        while index > 0 && self.word::<K>(index - 1) >= word {
-            index -= 1;
-        }
-        while index < count && self.word::<K>(index) == word {
-            match self.key::<K>(index).cmp(key) {
-                Ordering::Less => index += 1,
-                Ordering::Equal => return Ok(index),
-                Ordering::Greater => break,
-            }
-        }
-        Err(index)
     }
 
-    fn bisect<K: Kind>(&self, count: usize, word: K::Word, key: &[u8]) -> Result<usize, usize> {
-        let mut range = 0..count;
-        while !range.is_empty() {
-            let middle = range.start + range.len() / 2;
-            let order = self.word::<K>(middle).cmp(&word);
-            match order.then_with(|| self.key::<K>(middle).cmp(key)) {
-                Ordering::Less => range.start = middle + 1,
-                Ordering::Equal => return Ok(middle),
-                Ordering::Greater => range.end = middle,
-            }
-        }
-        Err(range.start)
+    /// The same from `first` on, where words are not below `word`.
+    fn locate_among_equals<K: Kind>(
+        &self,
+        first: usize,
+        count: usize,
+        word: K::Word,
+        key: &[u8],
+    ) -> Result<usize, usize> {
+        let below = |index| self.word::<K>(index) == word && self.key::<K>(index) < key;
+        let index = first + gallop(0, count - first, |offset| below(first + offset));
+        let found = index < count && self.word::<K>(index) == word && self.key::<K>(index) == key;
+        if found { Ok(index) } else { Err(index) }
     }
 
     /// Puts an entry before the one at `index`, unless the leaf would become too large.
@@ -232,6 +225,13 @@ impl Leaf {
         add_dead(bytes, old);
         write_entry::<K>(bytes, HEADER + index * K::SLOT, entry);
         Ok(())
+    }
+
+    /// Gives the entry at `index` another key that stands inline and sorts at the same place.
+    pub(crate) fn replace_key<K: Kind>(&mut self, index: usize, key: &[u8]) {
+        assert_eq!(key.len(), K::KEY_INLINE);
+        let at = HEADER + index * K::SLOT + K::Word::BYTES;
+        Arc::make_mut(&mut self.bytes)[at..at + K::KEY_INLINE].copy_from_slice(key);
     }
 
     /// Takes the entry at `index` away.
@@ -474,10 +474,12 @@ fn read_length(bytes: &[u8], at: usize) -> (usize, usize) {
 
 #[inline]
 fn length_len(length: usize) -> usize {
-    match length {
-        ..=LENGTH_BYTE_MAX => 1,
-        ..=0xffff => 3,
-        _ => 5,
+    if length <= LENGTH_BYTE_MAX {
+        1
+    } else if length <= usize::from(u16::MAX) {
+        3
+    } else {
+        5
     }
 }
 

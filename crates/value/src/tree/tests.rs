@@ -37,22 +37,18 @@ fn check_node<K: Kind>(
         Node::Inner(inner) => {
             let len = inner.len();
             assert!((1..=FANOUT).contains(&len));
-            assert_eq!(inner.counts.len(), len);
+            assert_eq!((child_word(inner, 0), inner.tie(0)), (K::Word::MIN, &[][..]));
             let mut memory = Inner::<K>::MEMORY;
             let mut depths = Vec::new();
             for index in 0..len {
-                let child = match &inner.children {
-                    Children::Leaves(leaves) => Node::Leaf(leaves[index].clone()),
-                    Children::Inners(inners) => Node::Inner(inners[index].clone()),
-                };
-                let low =
-                    if index == 0 { low } else { Some((inner.words[index], inner.tie(index))) };
+                let (child, count) = child_of(inner, index);
+                let separator = |index| (child_word(inner, index), inner.tie(index));
+                let low = if index == 0 { low } else { Some(separator(index)) };
                 let before = walked.len();
                 let (bytes, depth) = check_node(&child, low, walked);
-                assert_eq!(walked.len() - before, inner.counts[index], "counts are exact");
-                assert!(inner.counts[index] > 0, "no child is empty");
-                let next =
-                    (index + 1 < len).then(|| (inner.words[index + 1], inner.tie(index + 1)));
+                assert_eq!(walked.len() - before, count, "counts are exact");
+                assert!(count > 0, "no child is empty");
+                let next = (index + 1 < len).then(|| separator(index + 1));
                 if let (Some(next), Some((word, key, _))) = (next, walked.last()) {
                     assert!((*word, &key[..]) < next, "entries are below the next separator");
                 }
@@ -62,6 +58,20 @@ fn check_node<K: Kind>(
             assert!(depths.iter().all(|depth| *depth == depths[0]), "leaves are equally deep");
             (memory, depths[0] + 1)
         }
+    }
+}
+
+fn child_of<K: Kind>(inner: &Inner<K>, index: usize) -> (Node<K>, usize) {
+    match &inner.children {
+        Children::Leaves(slots) => (Node::Leaf(slots[index].node.clone()), slots[index].count),
+        Children::Inners(slots) => (Node::Inner(slots[index].node.clone()), slots[index].count),
+    }
+}
+
+fn child_word<K: Kind>(inner: &Inner<K>, index: usize) -> K::Word {
+    match &inner.children {
+        Children::Leaves(slots) => slots[index].word,
+        Children::Inners(slots) => slots[index].word,
     }
 }
 
