@@ -194,12 +194,22 @@ impl<'a> RecordMut<'a> {
         }
     }
 
-    /// A long string's bytes, with the borrow of the table.
+    /// The collection, to be changed for as long as the table is borrowed.
+    #[inline]
+    #[must_use]
+    pub fn into_object(self) -> Option<&'a mut Object> {
+        match self.into_value() {
+            ValueMut::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The long string, to be changed for as long as the table is borrowed.
+    #[inline]
     #[must_use]
     pub fn into_blob(self) -> Option<&'a mut Blob> {
-        match self.view.record.form() {
-            // SAFETY: the slot is held exclusively for 'a, and `self` was its only view.
-            Form::Blob => Some(unsafe { &mut *self.view.record.blob() }),
+        match self.into_value() {
+            ValueMut::Blob(blob) => Some(blob),
             _ => None,
         }
     }
