@@ -4,7 +4,6 @@ use super::raw::{Form, Record};
 use super::{CLOCK_MASK, Kind, NewValue, OwnedValue, kind_of, memory_of};
 use caudal_value::{Blob, Object};
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// A record of a slot that is held, shared or exclusively.
@@ -109,7 +108,8 @@ impl<'a> RecordRef<'a> {
 
 /// A record of a slot that is held exclusively.
 pub struct RecordMut<'a> {
-    view: RecordRef<'a>,
+    record: Record,
+    held: PhantomData<&'a mut Object>,
 }
 
 /// A value that may be changed where it stands.
@@ -125,73 +125,109 @@ pub enum ValueMut<'a> {
     Object(&'a mut Object),
 }
 
-impl<'a> Deref for RecordMut<'a> {
-    type Target = RecordRef<'a>;
-
-    fn deref(&self) -> &RecordRef<'a> {
-        &self.view
-    }
-}
-
 impl<'a> RecordMut<'a> {
     /// # Safety
     ///
     /// The record lives, and nobody else sees it, for `'a`.
     #[inline]
     pub(crate) unsafe fn new(record: Record) -> Self {
-        // SAFETY: as the caller promises.
-        Self { view: unsafe { RecordRef::new(record) } }
+        Self { record, held: PhantomData }
+    }
+
+    /// What readers see, for as long as nothing is changed.
+    #[inline]
+    #[must_use]
+    pub fn view(&self) -> RecordRef<'_> {
+        // SAFETY: the record lives for 'a, and changing it needs `self` exclusively.
+        unsafe { RecordRef::new(self.record) }
+    }
+
+    /// The key.
+    #[inline]
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        self.record.key()
+    }
+
+    /// The type of the value.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.view().kind()
+    }
+
+    /// When the key expires, in milliseconds of Unix time.
+    #[inline]
+    #[must_use]
+    pub fn expiry(&self) -> Option<u64> {
+        self.record.expiry()
+    }
+
+    /// The value.
+    #[inline]
+    #[must_use]
+    pub fn value(&self) -> ValueRef<'_> {
+        self.view().value()
     }
 
     /// The value, to be changed.
+    #[inline]
     #[must_use]
     pub fn value_mut(&mut self) -> ValueMut<'_> {
-        let record = self.view.record;
+        // SAFETY: the copy goes into the value, which borrows `self` exclusively.
+        unsafe { RecordMut::new(self.record) }.into_value()
+    }
+
+    /// The value, to be changed for as long as the table is borrowed.
+    #[inline]
+    #[must_use]
+    pub fn into_value(self) -> ValueMut<'a> {
+        let record = self.record;
         match record.form() {
             Form::Integer => ValueMut::Integer(record.integer()),
-            // SAFETY: the slot is held exclusively, and `self` is borrowed for as long as the slice.
+            // SAFETY: the slot is held exclusively for 'a, and `self` was the record's only view.
             Form::Bytes => ValueMut::Bytes(unsafe { record.bytes_mut() }),
-            // SAFETY: the form says what stands there; exclusive as above.
+            // SAFETY: the form says that an aligned blob stands there; exclusive as above.
             Form::Blob => ValueMut::Blob(unsafe { &mut *record.blob() }),
-            // SAFETY: as above.
+            // SAFETY: likewise an object.
             Form::Object => ValueMut::Object(unsafe { &mut *record.object() }),
         }
     }
 
-    /// The same with the borrow of the table, for what is returned from where the record was found.
+    /// The collection, to be changed for as long as the table is borrowed.
+    #[inline]
     #[must_use]
     pub fn into_object(self) -> Option<&'a mut Object> {
-        match self.view.record.form() {
-            // SAFETY: the slot is held exclusively for 'a, and `self` was its only view.
-            Form::Object => Some(unsafe { &mut *self.view.record.object() }),
+        match self.into_value() {
+            ValueMut::Object(object) => Some(object),
             _ => None,
         }
     }
 
-    /// A long string's bytes, with the borrow of the table.
+    /// The long string, to be changed for as long as the table is borrowed.
+    #[inline]
     #[must_use]
     pub fn into_blob(self) -> Option<&'a mut Blob> {
-        match self.view.record.form() {
-            // SAFETY: the slot is held exclusively for 'a, and `self` was its only view.
-            Form::Blob => Some(unsafe { &mut *self.view.record.blob() }),
+        match self.into_value() {
+            ValueMut::Blob(blob) => Some(blob),
             _ => None,
         }
     }
 
     /// Puts another integer in the place of an integer. Panics if the value is not one.
     pub fn set_integer(&mut self, integer: i64) {
-        self.view.record.write_integer(integer);
+        self.record.write_integer(integer);
     }
 
     /// Writes a string over a string, keeping the expiry, if the record's block fits it. False: use
     /// [`Table::set`](crate::Table::set).
     pub fn try_overwrite(&mut self, value: &NewValue<'_>) -> bool {
-        self.view.record.try_overwrite(value, self.view.expiry())
+        self.record.try_overwrite(value, self.expiry())
     }
 
     /// Makes a short string longer (by zeros) or shorter where it stands, if the record's block fits it.
     pub fn try_resize(&mut self, len: usize) -> bool {
-        self.view.record.try_resize(len)
+        self.record.try_resize(len)
     }
 }
 

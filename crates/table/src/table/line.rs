@@ -13,6 +13,7 @@
 //!
 //! ```text
 //! entry word:  63..48 position, high 16 bits | 47..4 record's address | 3..0 flags
+//!              flags: 1 has an expiry; 0, 2 and 3 spare (cold records, snapshots)
 //! ```
 //!
 //! The tag is the low 8 bits of the position, so tag and word hold all of it: pages are rebuilt and split
@@ -46,15 +47,8 @@ const TAG_MASK: u32 = (1 << TAG_BITS) - 1;
 const HIGH_SHIFT: u32 = 48;
 const ADDRESS_MASK: u64 = ((1 << HIGH_SHIFT) - 1) & !0xf;
 
-/// The record lives on disk: the address is the tier's. For the tier to come; kept by every move.
-#[allow(dead_code, reason = "laid out now so that the words need not change")]
-pub(crate) const COLD: u64 = 1;
 /// The record has an expiry.
-pub(crate) const HAS_EXPIRY: u64 = 1 << 1;
-/// Whether the running snapshot has the record. For the snapshots to come; kept by every move.
-#[allow(dead_code, reason = "laid out now so that the words need not change")]
-pub(crate) const SNAPSHOT: u64 = 1 << 2;
-
+const HAS_EXPIRY: u64 = 1 << 1;
 /// What a table keeps of one key: position, address of the record, flags.
 #[derive(Copy, Clone)]
 pub(super) struct Entry {
