@@ -10,10 +10,10 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use caudal_engine::{self as engine, Close, Engine, Now, Open};
 use caudal_reactor::{Event, Keepalive, Peer, Reactor, Received, Socket, Token};
 
 use crate::inbox::Inbox;
-use caudal_engine::{self as engine, Close, Engine, Now, Open};
 
 /// Pieces of output sent by one call. Most outputs are one piece.
 const SLICES: usize = 16;
@@ -28,16 +28,6 @@ pub(crate) struct Worker {
     now: Now,
     events: Vec<Event>,
     outgoing: Vec<engine::Token>,
-    ended: Vec<Ended>,
-}
-
-/// A connection whose peer sends no more.
-struct Ended {
-    token: engine::Token,
-    /// Bytes of input that were not executed when last looked at.
-    left: usize,
-    /// They were fewer than the time before: worth another look without an event.
-    moves: bool,
 }
 
 impl Worker {
@@ -50,8 +40,8 @@ impl Worker {
     ) -> Self {
         let clock = Clock::new();
         let now = clock.now();
-        let (events, outgoing, ended) = (Vec::new(), Vec::new(), Vec::new());
-        Self { store, engine, reactor, inbox, clock, now, events, outgoing, ended }
+        let (events, outgoing) = (Vec::new(), Vec::new());
+        Self { store, engine, reactor, inbox, clock, now, events, outgoing }
     }
 
     /// Takes turns until the inbox says to stop.
@@ -86,9 +76,6 @@ impl Worker {
             }
         }
         self.outgoing = outgoing;
-        if !self.ended.is_empty() {
-            self.close_ended();
-        }
         Ok(())
     }
 
@@ -104,7 +91,7 @@ impl Worker {
 
     /// How long the reactor may sleep: not at all with work left, else until the next timer.
     fn timeout(&self) -> Option<Duration> {
-        if self.engine.has_ready() || self.ended.iter().any(|ended| ended.moves) {
+        if self.engine.has_ready() {
             return Some(Duration::ZERO);
         }
         let due_us = self.engine.next_timer()?;
@@ -138,34 +125,8 @@ impl Worker {
         match self.reactor.receive(at, self.engine.input(token)) {
             Received::Bytes(bytes) => self.engine.received(token, bytes),
             Received::Nothing => {}
-            Received::Closed => self.on_ended(token),
+            Received::Closed => self.engine.ended(token),
             Received::Failed(_) => self.close(token),
-        }
-    }
-
-    /// The peer sends no more, but may still read: what it asked before is answered first.
-    fn on_ended(&mut self, token: engine::Token) {
-        self.reactor.pause(reactor_token(token));
-        self.ended.push(Ended { token, left: usize::MAX, moves: true });
-    }
-
-    /// Closes connections whose input ended, once they are answered: nothing to send, and nothing to
-    /// execute but perhaps the beginning of a command, or one that waits for a key.
-    fn close_ended(&mut self) {
-        for mut ended in std::mem::take(&mut self.ended) {
-            let (token, at) = (ended.token, reactor_token(ended.token));
-            if !self.reactor.is_attached(at) {
-                continue;
-            }
-            let before = std::mem::replace(&mut ended.left, self.engine.input(token).len());
-            ended.moves = ended.left != before;
-            let is_stuck = !ended.moves && !self.engine.has_ready();
-            let is_executed = ended.left == 0 || is_stuck;
-            if is_executed && self.engine.output(token).is_empty() && self.reactor.is_flushed(at) {
-                self.close(token);
-            } else {
-                self.ended.push(ended);
-            }
         }
     }
 
