@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
-use caudal_keyspace::{Busy, Held, Keys, Parked, Place, Totals, Wanted, access_clock};
+use caudal_keyspace::{Busy, Held, Keys, Parked, Place, Wanted, access_clock};
 use caudal_table::{KeyHash, Mode};
 use caudal_wire::Reply;
 use smallvec::SmallVec;
@@ -112,8 +112,7 @@ impl Worker {
         call: Call<'_>,
     ) -> Outcome {
         let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
-        let counters = || engine.workers.iter().map(|worker| &worker.counters);
-        let totals = |database| Totals::of(counters(), database);
+        let totals = |database| engine.totals(database);
         let mut context = Context {
             keys: Keys {
                 held,
