@@ -94,12 +94,13 @@ impl<'a> Cursor<'a> {
     pub fn peek(&self) -> Option<&'a [u8]> {
         self.args.get(self.next)
     }
-}
 
-impl<'a> Iterator for Cursor<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
+    /// Takes the next word.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "an iterator's `take` would shadow this one's"
+    )]
+    pub fn next(&mut self) -> Option<&'a [u8]> {
         let word = self.args.get(self.next)?;
         self.next += 1;
         Some(word)

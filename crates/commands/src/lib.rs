@@ -11,6 +11,7 @@ mod numbers;
 mod registry;
 mod spec;
 
+mod generic;
 mod string;
 
 pub use args::{Args, Cursor, OwnedArgs};

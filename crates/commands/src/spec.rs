@@ -184,6 +184,8 @@ pub enum Find {
     },
     /// `first` holds their number, and they follow it.
     Counted,
+    /// `first` holds their number; they follow it, each with its value behind it: MSETEX.
+    CountedPairs,
 }
 
 /// At most this many key specs a command: ZUNIONSTORE has two.
@@ -364,6 +366,11 @@ impl Spec {
     /// Keys after their number, which stands at argument `index`.
     pub const fn key_count(self, index: u8, flags: KeyFlags) -> Spec {
         self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find: Find::Counted, flags })
+    }
+    /// Keys with their values after the number of keys, which stands at argument `index`.
+    pub const fn key_count_pairs(self, index: u8, flags: KeyFlags) -> Spec {
+        let find = Find::CountedPairs;
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
     }
     const fn key_spec(mut self, spec: KeySpec) -> Spec {
         self.keys[self.keys_len as usize] = spec;

@@ -70,14 +70,17 @@ impl Entry {
                     let last = last.min(args.len().saturating_sub(1));
                     (first..=last).step_by(usize::from(step)).for_each(|at| each(at, key.flags));
                 }
-                Find::Counted => {
+                Find::Counted | Find::CountedPairs => {
+                    let step = if key.find == Find::CountedPairs { 2 } else { 1 };
                     let Some(count) = args.get(first).and_then(caudal_text::integer::parse_i64)
                     else {
                         continue;
                     };
                     let left = args.len().saturating_sub(first + 1);
-                    if let Some(count) = usize::try_from(count).ok().filter(|it| *it <= left) {
-                        (first + 1..first + 1 + count).for_each(|at| each(at, key.flags));
+                    if let Some(count) = usize::try_from(count).ok().filter(|it| *it <= left / step)
+                    {
+                        let last = first + count * step;
+                        (first + 1..=last).step_by(step).for_each(|at| each(at, key.flags));
                     }
                 }
             }

@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
-use caudal_keyspace::{Busy, Held, Keys, Parked, Place, Wanted};
+use caudal_keyspace::{Busy, Held, Keys, Parked, Place, Wanted, access_clock};
 use caudal_table::{KeyHash, Mode};
 use caudal_wire::Reply;
 use smallvec::SmallVec;
@@ -114,6 +114,7 @@ impl Worker {
         call: Call<'_>,
     ) -> Outcome {
         let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
+        let totals = |database| engine.totals(database);
         let mut context = Context {
             keys: Keys {
                 held,
@@ -131,6 +132,7 @@ impl Worker {
             reply: scene.reply,
             random: &mut self.random,
             settings: &self.tuning.settings,
+            totals: &totals,
             may_wait: scene.may_wait,
             first_key: call.first_key,
         };
@@ -259,9 +261,4 @@ pub(crate) fn want_keys(
 pub(crate) fn normalise(wanted: &mut WantedSet) {
     wanted.sort_unstable_by_key(|want| (want.place, want.mode == Mode::Shared));
     wanted.dedup_by_key(|want| want.place);
-}
-
-/// The access clock of a moment: minutes do not suffice for OBJECT IDLETIME, 24 bits of seconds last 194 days.
-pub(crate) fn access_clock(unix_ms: u64) -> u32 {
-    ((unix_ms / 1000) & 0x00ff_ffff) as u32
 }

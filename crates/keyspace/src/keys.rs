@@ -6,8 +6,10 @@
 
 use crate::held::Held;
 use crate::keyspace::expire_key;
-use crate::{Counters, Effects, Event, Keyspace, Millis, Place};
-use caudal_table::{KeyHash, Kind, NewValue, OwnedValue, RecordRef, Removed, Table, ValueRef};
+use crate::{Counters, Effects, Event, Keyspace, Millis, Place, access_clock};
+use caudal_table::{
+    KeyHash, Kind, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table, ValueRef,
+};
 use caudal_value::{Blob, Hash, Limits, List, Object, Set, SortedSet};
 
 /// A key and its hash.
@@ -82,16 +84,19 @@ impl Keys<'_, '_> {
     /// The record of a key, counted as a hit or a miss and stamped as used.
     #[inline]
     pub fn find(&self, key: &Key<'_>) -> Option<RecordRef<'_>> {
-        let found = self.peek(key);
-        match (&found, self.clock) {
-            (Some(record), clock) => {
-                Counters::count(&self.counters.hits, 1);
-                if let Some(clock) = clock.filter(|clock| *clock != record.clock()) {
-                    record.set_clock(clock);
-                }
-            }
-            (None, _) => Counters::count(&self.counters.misses, 1),
+        let found = self.observe(key);
+        if let (Some(record), Some(clock)) = (&found, self.clock) {
+            record.set_clock(clock);
         }
+        found
+    }
+
+    /// The record of a key, counted as a hit or a miss but not as used: EXISTS, TTL, TYPE.
+    #[inline]
+    pub fn observe(&self, key: &Key<'_>) -> Option<RecordRef<'_>> {
+        let found = self.peek(key);
+        let counters = self.counters;
+        Counters::count(if found.is_some() { &counters.hits } else { &counters.misses }, 1);
         found
     }
 
@@ -112,9 +117,9 @@ impl Keys<'_, '_> {
         }
     }
 
-    /// Whether a key is there.
+    /// Whether a key is there. Does not count as a use.
     pub fn exists(&self, key: &Key<'_>) -> bool {
-        self.find(key).is_some()
+        self.observe(key).is_some()
     }
 
     /// A string's value.
@@ -163,57 +168,38 @@ impl Keys<'_, '_> {
     /// Stores a value, whatever was there.
     #[inline]
     pub fn set(&mut self, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
-        let (database, slot) = (self.database, key.hash.slot().0);
-        self.set_in(database, key, value, expiry);
-        if let Some(kind) = self.kind_in(database, key).filter(|kind| *kind != Kind::String) {
-            let place = Place { database, slot };
-            self.became_ready(place, key, kind);
-        }
+        self.store(self.database, key, value, expiry);
     }
 
-    fn kind_in(&self, database: u8, key: &Key<'_>) -> Option<Kind> {
-        let guard = self.held.at(Place { database, slot: key.hash.slot().0 })?;
-        guard.side().as_ref()?;
-        guard.table().find(key.hash, key.bytes).map(|record| record.kind())
-    }
-
-    fn set_in(&mut self, database: u8, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
-        self.store(database, key, expiry, |table, at| table.set(key.hash, key.bytes, value, at));
-    }
-
-    /// Has `set` put a value into the key's table, and keeps the counts and the expiry index right.
-    fn store(
-        &mut self,
-        database: u8,
-        key: &Key<'_>,
-        expiry: SetExpiry,
-        set: impl FnOnce(&mut Table, Option<Millis>) -> Option<Removed>,
-    ) {
-        let (now, clock) = (self.now, self.clock);
+    /// Puts a value into the key's table, in one look-up, and keeps the counts and the expiry index right.
+    #[inline]
+    fn store(&mut self, database: u8, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
+        let (now, clock, kind) = (self.now, self.clock, value.kind());
         let place = Place { database, slot: key.hash.slot().0 };
         let guard = self.held.at_mut(place).expect("a command's keys are locked");
-        // Most slots have no volatile key, and then this one has no expiry.
-        let any_volatile = guard.side().as_ref().is_some_and(|side| side.expiry.volatile() > 0);
-        let before = any_volatile
-            .then(|| guard.table().find(key.hash, key.bytes).and_then(|record| record.expiry()))
-            .flatten();
-        let at = match expiry {
-            SetExpiry::Clear => None,
-            SetExpiry::Keep => before.filter(|before| *before >= now),
-            SetExpiry::At(at) => Some(at),
-        };
-        let table = guard.table_mut();
-        let keys = table.len();
-        let replaced = set(table, at);
-        let is_new = table.len() > keys;
-        if let Some(clock) = clock
-            && let Some(record) = table.find(key.hash, key.bytes)
-        {
-            record.set_clock(clock);
-        }
+        let (mut is_new, mut before, mut at) = (true, None, None);
+        let replaced = guard.table_mut().set_stamped(key.hash, key.bytes, value, |old| {
+            is_new = old.is_none();
+            before = old.and_then(RecordRef::expiry);
+            at = match expiry {
+                SetExpiry::Clear => None,
+                SetExpiry::Keep => before.filter(|before| *before >= now),
+                SetExpiry::At(at) => Some(at),
+            };
+            let unused = || old.map_or_else(|| access_clock(now), RecordRef::clock);
+            Stamp { expiry: at, clock: clock.unwrap_or_else(unused) }
+        });
         drop(replaced);
+        if before.is_some_and(|before| before < now) {
+            // Replaying does not expire by the clock: what stood there must go first.
+            Counters::count(&self.counters.expired, 1);
+            self.effects.push(database, [b"DEL".as_slice(), key.bytes].into_iter());
+        }
         self.counters.add(database, i64::from(is_new), 0);
         self.index_expiry(place, key, before, at);
+        if kind != Kind::String {
+            self.became_ready(place, key, kind);
+        }
     }
 
     /// Keeps the expiry index right after a key's expiry went from `before` to `at`.
@@ -256,22 +242,24 @@ impl Keys<'_, '_> {
 
     /// Removes a key; true if it was there.
     pub fn remove(&mut self, key: &Key<'_>) -> bool {
-        self.take(key).is_some()
+        self.reclaim(key);
+        self.detach(self.database, key).is_some()
     }
 
     /// Removes a key and gives its value and expiry.
     pub fn take(&mut self, key: &Key<'_>) -> Option<(OwnedValue, Option<Millis>)> {
         self.reclaim(key);
-        self.remove_from(self.database, key)
+        let removed = self.detach(self.database, key)?;
+        let expiry = removed.expiry();
+        Some((removed.into_value(), expiry))
     }
 
-    fn remove_from(&mut self, database: u8, key: &Key<'_>) -> Option<(OwnedValue, Option<Millis>)> {
+    fn detach(&mut self, database: u8, key: &Key<'_>) -> Option<Removed> {
         let removed = self.table_mut(database, key).remove(key.hash, key.bytes)?;
-        let expiry = removed.expiry();
         self.counters.add(database, -1, 0);
         let place = Place { database, slot: key.hash.slot().0 };
-        self.index_expiry(place, key, expiry, None);
-        Some((removed.into_value(), expiry))
+        self.index_expiry(place, key, removed.expiry(), None);
+        Some(removed)
     }
 
     /// Stores a value that another key, or this key in another database, gave up.
@@ -283,12 +271,7 @@ impl Keys<'_, '_> {
         expiry: Option<Millis>,
     ) {
         let expiry = expiry.map_or(SetExpiry::Clear, SetExpiry::At);
-        self.store(database, key, expiry, |table, at| {
-            table.set_owned(key.hash, key.bytes, value, at)
-        });
-        if let Some(kind) = self.kind_in(database, key) {
-            self.became_ready(Place { database, slot: key.hash.slot().0 }, key, kind);
-        }
+        value.with_new(|value| self.store(database, key, value, expiry));
     }
 
     /// Notes that a key now holds something that waiters of its slot may want.
@@ -303,6 +286,12 @@ impl Keys<'_, '_> {
     #[inline]
     pub fn changed(&mut self, key: &Key<'_>, event: Event) {
         self.changes += 1;
+        self.note(key, event);
+    }
+
+    /// A further event of a key whose change is already counted: the `expire` of SET with EX.
+    #[inline]
+    pub fn also(&mut self, key: &Key<'_>, event: Event) {
         self.note(key, event);
     }
 
@@ -343,11 +332,21 @@ impl Keys<'_, '_> {
         self.peek(key).map(|record| record.kind())
     }
 
+    /// The record of a key, to be changed where it stands; stamped as used.
+    #[inline]
+    pub fn record_mut(&mut self, key: &Key<'_>) -> Option<RecordMut<'_>> {
+        self.reclaim(key);
+        let (database, clock) = (self.database, self.clock);
+        let record = self.table_mut(database, key).find_mut(key.hash, key.bytes)?;
+        if let Some(clock) = clock {
+            record.set_clock(clock);
+        }
+        Some(record)
+    }
+
     /// A large string's own chunk, to be changed in place.
     pub fn blob_mut(&mut self, key: &Key<'_>) -> Option<&mut Blob> {
-        self.reclaim(key);
-        let database = self.database;
-        self.table_mut(database, key).find_mut(key.hash, key.bytes)?.into_blob()
+        self.record_mut(key)?.into_blob()
     }
 }
 
@@ -396,7 +395,7 @@ macro_rules! typed {
                     matches!(record.value(), ValueRef::Object(Object::$type(value)) if value.len() == 0)
                 });
                 if empty {
-                    self.remove_from(database, key);
+                    self.detach(database, key);
                     self.changed(key, Event::DEL);
                 }
                 empty

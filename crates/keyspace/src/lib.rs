@@ -5,6 +5,7 @@
 //! its expiry is invisible; every volatile key has an entry in its slot's expiry index that is not later.
 #![forbid(unsafe_code)]
 
+mod clock;
 mod counters;
 mod effects;
 mod event;
@@ -19,6 +20,7 @@ mod side;
 mod waiters;
 mod watches;
 
+pub use clock::{access_clock, idle_seconds};
 pub use counters::{Counters, Totals};
 pub use effects::{Begun, Effects};
 pub use event::{Class, Event};

@@ -19,7 +19,7 @@ pub use epoch::{Pin, pin};
 pub use hash::{KeyHash, KeyHasher, POSITION_BITS, POSITIONS, SLOTS, SlotId};
 pub use lock::{LockWord, Mode};
 pub use record::{
-    CLOCK_MASK, INLINE_BYTES_MAX, Kind, NewValue, OwnedValue, RecordMut, RecordRef, Removed,
+    CLOCK_MASK, INLINE_BYTES_MAX, Kind, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp,
     ValueMut, ValueRef,
 };
 pub use slot::{Guard, SlotArray, Unpark};

@@ -72,7 +72,25 @@ pub enum OwnedValue {
     Object(Object),
 }
 
+/// What a write gives a record beside its value.
+#[derive(Debug, Copy, Clone, Eq, PartialEq)]
+pub struct Stamp {
+    /// When the key expires, in milliseconds of Unix time.
+    pub expiry: Option<u64>,
+    /// The access clock, 24 bits.
+    pub clock: u32,
+}
+
 impl NewValue<'_> {
+    /// The type of the value.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Object(object) => kind_of(object),
+            _ => Kind::String,
+        }
+    }
+
     /// The same value with strings beyond the inline limit made blobs.
     pub(crate) fn settled(self) -> Self {
         match self {
@@ -85,6 +103,15 @@ impl NewValue<'_> {
 }
 
 impl OwnedValue {
+    /// The type of the value.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Object(object) => kind_of(object),
+            _ => Kind::String,
+        }
+    }
+
     /// Calls `then` with the value as a new one. Collections and blobs move, they are not copied.
     pub fn with_new<R>(self, then: impl FnOnce(NewValue<'_>) -> R) -> R {
         match self {

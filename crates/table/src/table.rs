@@ -21,7 +21,7 @@ pub(crate) use prefetch::{fetch, prefetch_bucket, prefetch_record};
 pub use scan::Iter;
 
 use crate::hash::KeyHash;
-use crate::record::{NewValue, OwnedValue, Record, RecordMut, RecordRef, Removed};
+use crate::record::{NewValue, OwnedValue, Record, RecordMut, RecordRef, Removed, Stamp};
 use directory::{DIRECTORY, Directory};
 use line::Entry;
 use page::{Page, Place};
@@ -88,9 +88,7 @@ impl Table {
         Some(unsafe { RecordMut::new(record_of(page.entry(place))) })
     }
 
-    /// Inserts a key or replaces its value and expiry. A string over a string is written in place if it fits.
-    /// Returns the old record if it held a blob or a collection, so that it can be freed without the lock.
-    /// The access clock stays, and is 0 for a new key.
+    /// Inserts a key or replaces its value and expiry. The access clock stays, and is 0 for a new key.
     pub fn set(
         &mut self,
         hash: KeyHash,
@@ -98,16 +96,36 @@ impl Table {
         value: NewValue<'_>,
         expiry: Option<u64>,
     ) -> Option<Removed> {
+        self.set_stamped(hash, key, value, |old| Stamp {
+            expiry,
+            clock: old.map_or(0, RecordRef::clock),
+        })
+    }
+
+    /// Inserts a key or replaces its value, with the expiry and clock that `stamp` makes of the old record. A string
+    /// over a string is written in place if it fits. Returns the old record if it held a blob or a collection, so
+    /// that it can be freed without the lock.
+    #[inline]
+    pub fn set_stamped(
+        &mut self,
+        hash: KeyHash,
+        key: &[u8],
+        value: NewValue<'_>,
+        stamp: impl FnOnce(Option<RecordRef<'_>>) -> Stamp,
+    ) -> Option<Removed> {
         let Some((page, place)) = self.locate(hash, key) else {
-            self.insert_new(hash, key, value, expiry);
+            self.insert_new(hash, key, value, stamp(None));
             return None;
         };
         let old = record_of(page.entry(place));
-        if old.try_overwrite(&value, expiry) {
+        // SAFETY: the record lives, and is not changed before `stamp` has returned.
+        let stamp = stamp(Some(unsafe { RecordRef::new(old) }));
+        if old.try_overwrite(&value, stamp.expiry) {
+            // SAFETY: the record lives; its clock may be written through a shared view.
+            unsafe { RecordRef::new(old) }.set_clock(stamp.clock);
             return None;
         }
-        let clock = old.clock().load(std::sync::atomic::Ordering::Relaxed);
-        let new = Record::new(key, value.settled(), expiry, clock);
+        let new = Record::new(key, value.settled(), stamp.expiry, stamp.clock);
         self.replace(page, place, old, new);
         // SAFETY: the entry leads to the new record now.
         let removed = unsafe { Removed::new(old) };
@@ -128,7 +146,7 @@ impl Table {
     /// Inserts a key that is known to be absent.
     pub fn insert(&mut self, hash: KeyHash, key: &[u8], value: NewValue<'_>, expiry: Option<u64>) {
         debug_assert!(self.find(hash, key).is_none());
-        self.insert_new(hash, key, value, expiry);
+        self.insert_new(hash, key, value, Stamp { expiry, clock: 0 });
     }
 
     /// Takes a key out.
@@ -200,8 +218,8 @@ impl Table {
         single.into_iter().chain(directory.into_iter().flat_map(Directory::pages))
     }
 
-    fn insert_new(&mut self, hash: KeyHash, key: &[u8], value: NewValue<'_>, expiry: Option<u64>) {
-        let record = Record::new(key, value.settled(), expiry, 0);
+    fn insert_new(&mut self, hash: KeyHash, key: &[u8], value: NewValue<'_>, stamp: Stamp) {
+        let record = Record::new(key, value.settled(), stamp.expiry, stamp.clock);
         self.bytes += record.extent() as u64;
         self.insert_entry(Entry::new(hash.position(), record));
     }

@@ -38,15 +38,23 @@ pub(crate) fn decr_by(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome 
 }
 
 fn add(context: &mut Context<'_, '_>, args: Args<'_>, delta: i64) -> Outcome {
+    const OVERFLOW: Error = Error::text("ERR increment or decrement would overflow");
     let key = context.key(args, 1);
-    let value = match context.keys.string(&key)? {
+    let value = match context.keys.record_mut(&key) {
         None => 0,
-        Some(ValueRef::Integer(value)) => value,
-        Some(ValueRef::Bytes(bytes)) => integer::parse_i64(bytes).ok_or(Error::NOT_INTEGER)?,
-        Some(_) => return Err(Error::NOT_INTEGER),
+        Some(mut record) => match record.value() {
+            ValueRef::Integer(value) => {
+                let total = value.checked_add(delta).ok_or(OVERFLOW)?;
+                record.set_integer(total);
+                context.keys.changed(&key, Event::string("incrby"));
+                return context.reply_integer(total);
+            }
+            ValueRef::Bytes(text) => integer::parse_i64(text).ok_or(Error::NOT_INTEGER)?,
+            ValueRef::Blob(_) => return Err(Error::NOT_INTEGER),
+            ValueRef::Object(_) => return Err(Error::WRONG_TYPE),
+        },
     };
-    let total =
-        value.checked_add(delta).ok_or(Error::text("ERR increment or decrement would overflow"))?;
+    let total = value.checked_add(delta).ok_or(OVERFLOW)?;
     context.keys.set(&key, NewValue::Integer(total), SetExpiry::Keep);
     context.keys.changed(&key, Event::string("incrby"));
     context.reply_integer(total)

@@ -31,6 +31,8 @@ const _: () = assert!(align_of::<Object>() <= 8 && align_of::<Blob>() <= 8);
 
 const EXPIRES: u8 = 1;
 const LONG_KEY: u8 = 2;
+/// The string was changed in part since it was stored: OBJECT ENCODING calls it raw whatever its length.
+const EDITED: u8 = 4;
 const BOX: usize = size_of::<Box<[u8]>>();
 
 /// How the value stands in the record.
@@ -175,7 +177,7 @@ impl Record {
     /// A copy with another expiry, and the value, which leaves this record: it is then freed without it.
     pub(crate) fn moved(self, expiry: Option<u64>) -> Self {
         let clock = self.clock().load(Relaxed);
-        match self.form() {
+        let new = match self.form() {
             Form::Integer => {
                 Self::new(self.key(), NewValue::Integer(self.integer()), expiry, clock)
             }
@@ -183,7 +185,9 @@ impl Record {
             Form::Blob | Form::Object => {
                 self.take_value().with_new(|value| Self::new(self.key(), value, expiry, clock))
             }
-        }
+        };
+        new.set_edited(self.is_edited());
+        new
     }
 
     /// Writes a string over a string if the block fits it well: not too small, at most twice too large, and
@@ -205,6 +209,7 @@ impl Record {
             self.write_expiry(expiry);
         }
         self.set_form(form, value_len);
+        self.set_edited(false);
         match value {
             NewValue::Integer(integer) => self.write_at(shape.value, *integer),
             NewValue::Bytes(bytes) => self.copy_at(shape.value, bytes),
@@ -272,6 +277,23 @@ impl Record {
         let at = HEADER + if self.expires() { 8 } else { 0 };
         // SAFETY: the key's bytes were written there, and never change.
         unsafe { std::slice::from_raw_parts(self.at(at), self.key_len()) }
+    }
+
+    /// Whether the string was changed in part since it was stored.
+    #[inline]
+    pub(crate) fn is_edited(self) -> bool {
+        self.flags() & EDITED != 0
+    }
+
+    /// Notes whether the string was changed in part.
+    #[inline]
+    pub(crate) fn set_edited(self, edited: bool) {
+        if edited == self.is_edited() {
+            return;
+        }
+        let header = self.0.cast::<Header>().as_ptr();
+        // SAFETY: a field of the header, which only the holder of the slot's exclusive lock changes.
+        unsafe { (&raw mut (*header).flags).write(self.flags() ^ EDITED) };
     }
 
     #[inline]

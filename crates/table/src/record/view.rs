@@ -73,6 +73,24 @@ impl<'a> RecordRef<'a> {
         }
     }
 
+    /// Whether the string was changed in part (see [`RecordMut::mark_edited`]) since it was stored.
+    #[inline]
+    #[must_use]
+    pub fn is_edited(self) -> bool {
+        self.record.is_edited()
+    }
+
+    /// A copy of the value; the large parts of collections and blobs are shared until one side changes them.
+    #[must_use]
+    pub fn to_owned_value(self) -> OwnedValue {
+        match self.value() {
+            ValueRef::Integer(integer) => OwnedValue::Integer(integer),
+            ValueRef::Bytes(bytes) => OwnedValue::Bytes(bytes.into()),
+            ValueRef::Blob(blob) => OwnedValue::Blob(blob.clone()),
+            ValueRef::Object(object) => OwnedValue::Object(object.clone()),
+        }
+    }
+
     /// The access clock: 24 bits whose meaning is the eviction policy's. 0 in a new record.
     #[inline]
     #[must_use]
@@ -223,6 +241,12 @@ impl<'a> RecordMut<'a> {
     /// [`Table::set`](crate::Table::set).
     pub fn try_overwrite(&mut self, value: &NewValue<'_>) -> bool {
         self.record.try_overwrite(value, self.expiry())
+    }
+
+    /// Notes that the string was changed in part, as APPEND and SETRANGE do: its encoding is raw until it is
+    /// stored anew.
+    pub fn mark_edited(&mut self) {
+        self.view.record.set_edited(true);
     }
 
     /// Makes a short string longer (by zeros) or shorter where it stands, if the record's block fits it.

@@ -1,0 +1,77 @@
+//! COPY.
+
+use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
+use caudal_keyspace::Event;
+use caudal_text::integer;
+
+const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key.")
+    .group(Group::Generic)
+    .since("6.2.0")
+    .arity(-3)
+    .write()
+    .deny_oom()
+    .complexity("O(1) for long collections and strings, else O(N) with N the value's size.")
+    .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
+    .key(2, KeyFlags::OW.and(KeyFlags::UPDATE));
+
+pub(crate) const COMMAND: Command =
+    Command { spec: SPEC, apply, other_database: Some(other_database) };
+
+struct Copy<'a> {
+    /// The target's database as the client wrote it.
+    database: Option<&'a [u8]>,
+    replaces: bool,
+}
+
+impl<'a> Copy<'a> {
+    fn parse(args: Args<'a>) -> Result<Copy<'a>, Error> {
+        let mut cursor = args.cursor(3);
+        let mut copy = Copy { database: None, replaces: false };
+        while cursor.left() > 0 {
+            if cursor.take("REPLACE") {
+                copy.replaces = true;
+            } else if cursor.left() > 1 && cursor.take("DB") {
+                copy.database = cursor.next();
+            } else {
+                return Err(Error::SYNTAX);
+            }
+        }
+        Ok(copy)
+    }
+}
+
+/// The database of the target, if one that can exist is named.
+fn other_database(args: Args<'_>) -> Option<u8> {
+    let number = integer::parse_i64(Copy::parse(args).ok()?.database?)?;
+    u8::try_from(number).ok()
+}
+
+fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+    let copy = Copy::parse(args)?;
+    let database = match copy.database {
+        Some(word) => context.database(word)?,
+        None => context.keys.database,
+    };
+    let (source, target) = (context.key(args, 1), context.key(args, 2));
+    if database == context.keys.database && source.bytes == target.bytes {
+        return Err(Error::SAME_OBJECT);
+    }
+    let Some(record) = context.keys.find(&source) else { return context.reply_integer(0) };
+    if !copy.replaces && context.keys.peek_in(database, &target).is_some() {
+        return context.reply_integer(0);
+    }
+    let (value, expiry) = (record.to_owned_value(), record.expiry());
+    context.keys.put_in(database, &target, value, expiry);
+    context.keys.changed_in(database, &target, Event::generic("copy_to"));
+    context.reply_integer(1)
+}
+
+impl Context<'_, '_> {
+    /// The database that a word names.
+    pub(super) fn database(&self, word: &[u8]) -> Result<u8, Error> {
+        let number = integer::parse_i64(word).ok_or(Error::NOT_INTEGER)?;
+        let databases = self.keys.keyspace.databases();
+        let number = u8::try_from(number).ok().filter(|it| usize::from(*it) < databases);
+        number.ok_or(Error::DATABASE_RANGE)
+    }
+}

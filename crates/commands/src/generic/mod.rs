@@ -1,0 +1,49 @@
+//! Commands on keys of any type.
+
+mod copy;
+mod dbsize;
+mod del;
+mod exists;
+mod expire;
+mod keys;
+mod kind;
+mod move_key;
+mod object;
+mod persist;
+mod randomkey;
+mod rename;
+mod scan;
+mod ttl;
+
+use crate::Command;
+
+/// The family, in the order of the reference.
+pub(crate) const COMMANDS: &[Command] = &[
+    copy::COMMAND,
+    Command::new(dbsize::SPEC, dbsize::apply),
+    Command::new(del::DEL, del::apply),
+    Command::new(exists::EXISTS, exists::exists),
+    Command::new(expire::EXPIRE, expire::expire),
+    Command::new(expire::EXPIREAT, expire::expire_at),
+    Command::new(ttl::EXPIRETIME, ttl::expire_time),
+    Command::new(keys::SPEC, keys::apply),
+    move_key::COMMAND,
+    Command::new(object::ENCODING, object::encoding),
+    Command::new(object::FREQ, object::freq),
+    Command::new(object::HELP, object::help),
+    Command::new(object::IDLETIME, object::idle_time),
+    Command::new(object::REFCOUNT, object::ref_count),
+    Command::new(persist::SPEC, persist::apply),
+    Command::new(expire::PEXPIRE, expire::pexpire),
+    Command::new(expire::PEXPIREAT, expire::pexpire_at),
+    Command::new(ttl::PEXPIRETIME, ttl::pexpire_time),
+    Command::new(ttl::PTTL, ttl::pttl),
+    Command::new(randomkey::SPEC, randomkey::apply),
+    Command::new(rename::RENAME, rename::rename),
+    Command::new(rename::RENAMENX, rename::rename_nx),
+    Command::new(scan::SPEC, scan::apply),
+    Command::new(exists::TOUCH, exists::touch),
+    Command::new(ttl::TTL, ttl::ttl),
+    Command::new(kind::SPEC, kind::apply),
+    Command::new(del::UNLINK, del::apply),
+];

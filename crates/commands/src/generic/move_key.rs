@@ -1,0 +1,35 @@
+//! MOVE.
+
+use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
+use caudal_keyspace::Event;
+use caudal_text::integer;
+
+const SPEC: Spec = Spec::new("MOVE", "Moves a key to another database.")
+    .group(Group::Generic)
+    .arity(3)
+    .write()
+    .fast()
+    .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE));
+
+pub(crate) const COMMAND: Command =
+    Command { spec: SPEC, apply, other_database: Some(other_database) };
+
+fn other_database(args: Args<'_>) -> Option<u8> {
+    u8::try_from(integer::parse_i64(args.get(2)?)?).ok()
+}
+
+fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+    let database = context.database(args.at(2))?;
+    if database == context.keys.database {
+        return Err(Error::SAME_OBJECT);
+    }
+    let key = context.key(args, 1);
+    if context.keys.peek_in(database, &key).is_some() {
+        return context.reply_integer(0);
+    }
+    let Some((value, expiry)) = context.keys.take(&key) else { return context.reply_integer(0) };
+    context.keys.put_in(database, &key, value, expiry);
+    context.keys.changed(&key, Event::generic("move_from"));
+    context.keys.changed_in(database, &key, Event::generic("move_to"));
+    context.reply_integer(1)
+}
