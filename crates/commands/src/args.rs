@@ -22,6 +22,17 @@ impl<'a> Args<'a> {
         self.spans.len()
     }
 
+    /// Bytes from the first word's beginning to the last one's end.
+    #[inline]
+    pub fn extent(self) -> usize {
+        let end = |span: &Span| span.start as usize + span.len as usize;
+        match self.spans {
+            [first, .., last] => end(last) - first.start as usize,
+            [only] => only.len as usize,
+            [] => 0,
+        }
+    }
+
     /// The word at `index`, which the arity or a check of `len` has shown to exist.
     #[inline]
     pub fn at(self, index: usize) -> &'a [u8] {

@@ -81,6 +81,8 @@ impl Flags {
     pub const ALLOW_BUSY: Flags = Flags(1 << 15);
     /// Refused while a replica loads beside its old data.
     pub const NO_ASYNC_LOADING: Flags = Flags(1 << 16);
+    /// Only for whom `enable-debug-command` allows it; COMMAND INFO does not show it.
+    pub const PROTECTED: Flags = Flags(1 << 17);
 
     /// COMMAND INFO's names, in Redis's order.
     pub const NAMES: [(Flags, &'static str); 17] = [
@@ -94,7 +96,7 @@ impl Flags {
         (Flags::LOADING, "loading"),
         (Flags::STALE, "stale"),
         (Flags::SKIP_MONITOR, "skip_monitor"),
-        (Flags::SKIP_SLOWLOG, "skip_slowlog"),
+        (Flags::SKIP_SLOWLOG, "skip_commandlog"),
         (Flags::FAST, "fast"),
         (Flags::NO_AUTH, "no_auth"),
         (Flags::MOVABLEKEYS, "movablekeys"),

@@ -85,7 +85,7 @@ impl Worker {
         token: Token,
         mut connection: Box<Connection>,
     ) {
-        let limits = self.tuning.parser_limits(connection.authenticated);
+        let limits = self.tuning.parser_limits(self.is_authenticated(&connection));
         let input = std::mem::take(&mut connection.input);
         let (number, mut at) = (batch.members.len(), connection.input_start);
         let room = BATCH_COMMANDS_MAX - batch.commands.len();

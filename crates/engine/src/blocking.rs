@@ -176,11 +176,14 @@ impl Worker {
 
     /// CLIENT UNBLOCK claimed a connection's waiter.
     pub(crate) fn on_unblocked(&mut self, id: u64, with_error: bool) {
+        const TEXT: &str = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
         self.leave_queues(id);
+        if with_error && self.token(id).is_some() {
+            self.shared().stats.count_error(TEXT);
+        }
         self.end_wait(id, |connection| {
             if with_error {
-                let text = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
-                connection.reply().error(text);
+                connection.reply().error(TEXT);
             } else {
                 reply_timeout(connection);
             }

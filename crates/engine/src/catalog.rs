@@ -148,7 +148,8 @@ impl Catalog {
     fn build() -> Catalog {
         let mut catalog =
             Catalog { entries: Vec::new(), by_name: vec![Named::default(); NAME_PLACES].into() };
-        for Command { spec, apply, other_database } in caudal_commands::all() {
+        let data = caudal_commands::all().chain(session::data());
+        for Command { spec, apply, other_database } in data {
             let id = catalog.add(*spec, Handler::Data(*apply));
             catalog.entries[id].other_database = *other_database;
         }
@@ -170,14 +171,24 @@ impl Catalog {
             Some(at) => at,
             None => {
                 let at = self.entries.len();
-                let summary = "A container for commands.";
-                let spec = Spec::new(parent, summary).arity(-2).group(spec.group);
+                let summary = "Takes a subcommand; HELP lists them.";
+                let spec = Spec::new(parent, summary)
+                    .arity(-2)
+                    .group(spec.group)
+                    .since(spec.since)
+                    .complexity("Depends on subcommand.");
                 self.entries.push(Entry::new(at, spec, Handler::Container));
                 self.name(parent, at);
                 at
             }
         };
-        self.entries[container].subcommands.push(number);
+        let container = &mut self.entries[container];
+        container.subcommands.push(number);
+        if let Handler::Container = container.handler
+            && version(spec.since) < version(container.spec.since)
+        {
+            container.spec.since = spec.since;
+        }
         id
     }
 
@@ -223,6 +234,11 @@ impl Catalog {
         entries.into_iter().find(|entry| entry.spec.name.as_bytes().eq_ignore_ascii_case(name))
     }
 
+    /// A container's commands.
+    pub(crate) fn subcommands<'e>(&'e self, of: &'e Entry) -> impl Iterator<Item = &'e Entry> {
+        of.subcommands.iter().map(|id| &self.entries[usize::from(*id)])
+    }
+
     /// All commands, containers and subcommands.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
@@ -237,4 +253,9 @@ impl Catalog {
     pub(crate) fn is_write(entry: &Entry) -> bool {
         entry.spec.flags.has(Flags::WRITE)
     }
+}
+
+/// `7.0.15` as numbers, to be compared.
+fn version(text: &str) -> Vec<u32> {
+    text.split('.').filter_map(|part| part.parse().ok()).collect()
 }

@@ -3,7 +3,7 @@
 use crate::connection::Peer;
 use caudal_keyspace::Waiter;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The public face of one connection. Its worker writes, everybody reads.
@@ -34,6 +34,8 @@ pub(crate) struct ClientInfo {
     pub(crate) watched: AtomicU32,
     pub(crate) no_evict: AtomicBool,
     pub(crate) no_touch: AtomicBool,
+    /// CLIENT CAPA: the client follows redirections.
+    pub(crate) follows_redirections: AtomicBool,
     /// CLIENT KILL marked it.
     pub(crate) killed: AtomicBool,
     pub(crate) text: Mutex<ClientText>,
@@ -71,6 +73,7 @@ impl ClientInfo {
             watched: AtomicU32::new(0),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
+            follows_redirections: AtomicBool::new(false),
             killed: AtomicBool::new(false),
             text: Mutex::default(),
         }
@@ -92,7 +95,7 @@ pub(crate) struct Clients {
 impl Clients {
     /// A fresh id: ids only grow.
     pub(crate) fn next_id(&self) -> u64 {
-        self.next_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1
+        self.next_id.fetch_add(1, Relaxed) + 1
     }
 
     /// Adds a connection.
@@ -110,9 +113,9 @@ impl Clients {
         self.lock().get(&id).cloned()
     }
 
-    /// All connections, by id.
+    /// All connections that nobody has killed, by id.
     pub(crate) fn list(&self) -> Vec<Arc<ClientInfo>> {
-        self.lock().values().cloned().collect()
+        self.lock().values().filter(|info| !info.killed.load(Relaxed)).cloned().collect()
     }
 
     /// How many there are.

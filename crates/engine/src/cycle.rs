@@ -3,9 +3,11 @@
 //! Each worker looks after its share of the slots, and sees each of them about once a second.
 
 use crate::engine::Engine;
+use crate::rates::Totals;
 use crate::worker::Worker;
 use caudal_keyspace::Place;
 use caudal_table::SLOTS;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Time between two slices.
 const SLICE_US: u64 = 100_000;
@@ -68,13 +70,36 @@ impl Worker {
         if self.cycle.slots_left == 0 {
             self.cycle.slots_left = self.cycle.slots_a_slice();
             self.cycle.slices += 1;
+            self.sample(engine);
             if self.cycle.slices.is_multiple_of(SLICES as u64) {
                 self.close_idle();
             }
         }
-        let finished = self.expire_slice(engine);
+        // While clients are paused the data stands still.
+        let reclaims = engine.reclaims_expired.load(Relaxed);
+        let finished = if reclaims && !engine.pause.is_on(self.now.unix_ms) {
+            self.expire_slice(engine)
+        } else {
+            self.cycle.slots_left = 0;
+            true
+        };
         let pause = if finished && !more_garbage { SLICE_US } else { 0 };
         self.cycle.next_us = self.now.monotonic_us + pause;
+    }
+
+    /// The first worker samples the rates and the memory for all.
+    fn sample(&self, engine: &Engine) {
+        if self.id != 0 {
+            return;
+        }
+        engine.rates.note_memory(caudal_table::memory::used_bytes());
+        engine.rates.add(Totals {
+            at_us: self.now.monotonic_us,
+            commands: engine.sum(|at| &at.stats.commands_processed),
+            bytes_in: engine.sum(|at| &at.stats.bytes_in),
+            bytes_out: engine.sum(|at| &at.stats.bytes_out),
+            turns: engine.sum(|at| &at.stats.turns),
+        });
     }
 
     /// Reclaims expired keys in the next slots. False: the budget ran out before the slice was done.

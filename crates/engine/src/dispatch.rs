@@ -2,6 +2,7 @@
 
 use crate::batch::Request;
 use crate::catalog::{Catalog, Entry, Handler};
+use crate::command_log::{self, Cause};
 use crate::connection::{Close, Connection, ReplyMode, State};
 use crate::engine::Engine;
 use crate::execute::{Call, Progress};
@@ -11,6 +12,10 @@ use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags};
 use caudal_keyspace::Held;
 use std::sync::atomic::Ordering::Relaxed;
+
+const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
+    can run it from a local connection, otherwise you need to set this option in the configuration file, and then \
+    restart the server.";
 
 /// Words of an unknown command that its error shows, together at most this long.
 const UNKNOWN_ARGS_BYTES_MAX: usize = 128;
@@ -32,7 +37,7 @@ impl Worker {
         let entry = match self.admit(engine, connection, request) {
             Ok(entry) => entry,
             Err(error) => {
-                self.refuse(connection, request.entry, &error);
+                self.refuse(connection, request.entry, error);
                 return Progress::Done;
             }
         };
@@ -44,6 +49,7 @@ impl Worker {
             self.queue(connection, entry, request.args);
             return Progress::Done;
         }
+        let unsent = connection.output.bytes();
         let outcome = match entry.handler {
             Handler::Data(apply) if !entry.spec.gate => {
                 let call = Call { entry, apply, args: request.args, first_key: request.first_key };
@@ -57,11 +63,12 @@ impl Worker {
         };
         let failed = outcome.is_err();
         let progress = outcome.unwrap_or_else(|error| {
-            stats::add(&self.shared().stats.error_replies, 1);
+            self.shared().stats.count_error(&error.0);
             connection.reply().error(&error.0);
             Progress::Done
         });
-        self.account(entry, progress, failed, clock);
+        let ran = Ran { entry, args: request.args, progress, failed, unsent };
+        self.account(connection, ran, clock);
         progress
     }
 
@@ -98,20 +105,25 @@ impl Worker {
         connection: &Connection,
         request: Request<'_>,
     ) -> Result<&'static Entry, Error> {
-        let Some(entry) = request.entry else { return Err(unknown_command(request.args)) };
-        if let Handler::Container = entry.handler
-            && request.args.len() > 1
+        if !self.is_authenticated(connection)
+            && request.entry.is_none_or(|entry| !entry.spec.flags.has(Flags::NO_AUTH))
         {
+            return Err(Error::text("NOAUTH Authentication required."));
+        }
+        let Some(entry) = request.entry else { return Err(unknown_command(request.args)) };
+        if !entry.subcommands.is_empty() && request.args.len() > 1 {
             return Err(unknown_subcommand(entry, request.args));
         }
         if !entry.spec.accepts(request.args.len()) {
             return Err(Error::arity(&entry.full_name));
         }
-        if !connection.authenticated && !entry.spec.flags.has(Flags::NO_AUTH) {
-            return Err(Error::text("NOAUTH Authentication required."));
+        if entry.spec.flags.has(Flags::PROTECTED) && !self.may_debug(connection) {
+            return Err(Error::text(DEBUG_REFUSED));
         }
         if connection.queue.is_some() && entry.spec.flags.has(Flags::NO_MULTI) {
-            return Err(Error::text("ERR Command not allowed inside a transaction"));
+            let name = &entry.full_name;
+            let text = format!("ERR Command '{name}' not allowed inside a transaction");
+            return Err(Error::new(text));
         }
         if self.over_memory
             && entry.spec.flags.has(Flags::DENYOOM)
@@ -123,9 +135,15 @@ impl Worker {
         Ok(entry)
     }
 
-    fn refuse(&self, connection: &mut Connection, entry: Option<&Entry>, error: &Error) {
+    fn refuse(&mut self, connection: &mut Connection, entry: Option<&Entry>, mut error: Error) {
+        if entry.is_some_and(|entry| entry.spec.name == "EXEC") {
+            self.end_transaction(connection);
+            let reason = error.0.strip_prefix("ERR ").unwrap_or(&error.0);
+            let text = format!("EXECABORT Transaction discarded because of: {reason}");
+            error = Error::new(text);
+        }
         let stats = &self.shared().stats;
-        stats::add(&stats.error_replies, 1);
+        stats.count_error(&error.0);
         if let Some(entry) = entry {
             stats::add(&stats.commands[usize::from(entry.id)].rejected, 1);
         }
@@ -135,6 +153,16 @@ impl Worker {
         connection.reply().error(&error.0);
     }
 
+    /// Whether a connection needs no password, or has given it.
+    pub(crate) fn is_authenticated(&self, connection: &Connection) -> bool {
+        connection.authenticated || self.tuning.config.security.password.is_none()
+    }
+
+    fn may_debug(&self, connection: &Connection) -> bool {
+        let peer = &connection.info.peer;
+        self.tuning.config.security.debug_command.includes(peer.loopback || peer.unix)
+    }
+
     /// Whether CLIENT PAUSE holds the command; then its connection is set aside.
     fn must_pause(&mut self, engine: &Engine, connection: &mut Connection, entry: &Entry) -> bool {
         let pause = &engine.pause;
@@ -142,7 +170,7 @@ impl Worker {
         if until <= self.now.unix_ms && may_write(connection, entry) {
             until = pause.writes_until_ms.load(Relaxed);
         }
-        if until <= self.now.unix_ms || entry.spec.parent == Some("CLIENT") {
+        if until <= self.now.unix_ms {
             return false;
         }
         connection.state = State::Paused;
@@ -152,19 +180,69 @@ impl Worker {
         true
     }
 
-    fn account(&mut self, entry: &Entry, progress: Progress, failed: bool, clock: &mut u64) {
+    /// Counts a command that ran, and remembers it if it was slow or large.
+    #[inline]
+    pub(crate) fn account(&self, connection: &Connection, ran: Ran<'_>, clock: &mut u64) {
         let nanos = (self.engine.environment.nanos)();
         let duration = nanos.saturating_sub(std::mem::replace(clock, nanos));
-        if progress == Progress::RunsAgain {
+        if ran.progress == Progress::RunsAgain {
             return;
         }
-        let shared = &self.engine.workers[self.id];
-        stats::add(&shared.stats.commands_processed, 1);
-        let command = &shared.stats.commands[usize::from(entry.id)];
+        let stats = &self.shared().stats;
+        stats::add(&stats.commands_processed, 1);
+        stats::add(&connection.info.commands, 1);
+        let command = &stats.commands[usize::from(ran.entry.id)];
         stats::add(&command.calls, 1);
         stats::add(&command.duration_ns, duration);
-        if failed {
+        if self.tuning.tracks_latency {
+            command.latencies().record(duration);
+        }
+        if ran.failed {
             stats::add(&command.failed, 1);
+        }
+        let thresholds = &self.tuning.thresholds;
+        let replied = connection.output.bytes().saturating_sub(ran.unsent) as u64;
+        if duration >= thresholds.duration_ns
+            || ran.args.extent() as u64 >= thresholds.request_bytes
+            || replied >= thresholds.reply_bytes
+        {
+            self.remember(connection, ran, duration, replied);
+        }
+    }
+
+    /// Logs a command that passed a threshold.
+    #[cold]
+    fn remember(&self, connection: &Connection, ran: Ran<'_>, duration_ns: u64, replied: u64) {
+        let (thresholds, log) = (&self.tuning.thresholds, &self.tuning.config.log);
+        let at = self.now.unix_ms / 1000;
+        if duration_ns >= thresholds.latency_ns {
+            let fast = ran.entry.spec.flags.has(Flags::FAST);
+            let event = if fast { "fast-command" } else { "command" };
+            self.engine.latency.add(event, at, duration_ns / 1_000_000);
+        }
+        if ran.entry.spec.flags.has(Flags::SKIP_SLOWLOG) {
+            return;
+        }
+        let requested = ran.args.extent() as u64;
+        let passed = [
+            (Cause::Slow, log.slow, duration_ns >= thresholds.slow_ns, duration_ns / 1000),
+            (
+                Cause::LargeRequest,
+                log.large_requests,
+                requested >= thresholds.request_bytes,
+                requested,
+            ),
+            (Cause::LargeReply, log.large_replies, replied >= thresholds.reply_bytes, replied),
+        ];
+        for (cause, setting, _, cost) in passed.into_iter().filter(|(_, _, passed, _)| *passed) {
+            self.engine.command_logs.add(cause, setting, |id| command_log::Entry {
+                id,
+                at,
+                cost,
+                words: command_log::cut(ran.args, |at| is_secret(ran.entry, ran.args, at)),
+                address: connection.info.peer.address.clone(),
+                name: connection.info.text().name.clone(),
+            });
         }
     }
 
@@ -175,6 +253,30 @@ impl Worker {
             stats::add(&self.shared().stats.output_limit_closed, 1);
             connection.close = Close::Now;
         }
+    }
+}
+
+/// A command that has run, for the books.
+#[derive(Clone, Copy)]
+pub(crate) struct Ran<'a> {
+    pub(crate) entry: &'static Entry,
+    pub(crate) args: Args<'a>,
+    pub(crate) progress: Progress,
+    pub(crate) failed: bool,
+    /// Bytes of replies that were unsent before it.
+    pub(crate) unsent: usize,
+}
+
+/// Whether the word at `index` must not be shown to others.
+fn is_secret(entry: &Entry, args: Args<'_>, index: usize) -> bool {
+    match (entry.spec.parent, entry.spec.name) {
+        (None, "AUTH") => index > 0,
+        (None, "HELLO") => (1..=2).any(|back| index > back && args.is(index - back, "AUTH")),
+        (Some("CONFIG"), "SET") => {
+            let secrets = ["requirepass", "masterauth", "primaryauth", "masteruser", "primaryuser"];
+            index > 2 && index % 2 == 1 && secrets.iter().any(|name| args.is(index - 1, name))
+        }
+        _ => false,
     }
 }
 

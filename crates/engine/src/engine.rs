@@ -2,13 +2,19 @@
 
 use crate::catalog::Catalog;
 use crate::clients::Clients;
+use crate::command_log::CommandLogs;
 use crate::config::Config;
+use crate::latency::Monitor;
 use crate::mail::{Mail, Mailbox, Wake};
+use crate::rates::Rates;
 use crate::stats::Stats;
 use crate::worker::Worker;
 use caudal_keyspace::{Counters, Gate, Keyspace, Parked, Totals};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 /// What the engine cannot know by itself.
 #[derive(Clone, Debug)]
@@ -31,6 +37,36 @@ pub struct Environment {
     pub nanos: fn() -> u64,
     /// Ends the process cleanly: SHUTDOWN calls it.
     pub shutdown: fn(),
+    /// What the process uses, for INFO.
+    pub usage: fn() -> Usage,
+    /// Keeps the calling thread from doing anything, for DEBUG SLEEP.
+    pub sleep: fn(Duration),
+    /// The file that CONFIG REWRITE replaces; none: the configuration came from elsewhere.
+    pub config_file: Option<ConfigFile>,
+}
+
+/// What the system says that the process uses.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// CPU time in the program.
+    pub user: Duration,
+    /// CPU time in the system on the program's behalf.
+    pub system: Duration,
+    /// Resident memory, in bytes.
+    pub resident_bytes: u64,
+    /// Memory of the machine, in bytes.
+    pub total_bytes: u64,
+}
+
+/// The file of the configuration.
+#[derive(Clone, Debug)]
+pub struct ConfigFile {
+    /// Its whole path.
+    pub path: PathBuf,
+    /// Reads a file.
+    pub read: fn(&Path) -> io::Result<String>,
+    /// Puts a text in the place of a file: all of it or nothing.
+    pub replace: fn(&Path, &str) -> io::Result<()>,
 }
 
 /// One worker's part that others may read or write to.
@@ -45,8 +81,31 @@ pub(crate) struct Shared {
 pub(crate) struct Pause {
     /// Unix milliseconds until which writes wait.
     pub(crate) writes_until_ms: AtomicU64,
-    /// Unix milliseconds until which all commands wait.
+    /// Unix milliseconds until which all commands wait. <= writes_until_ms
     pub(crate) all_until_ms: AtomicU64,
+}
+
+impl Pause {
+    /// Holds writes, or all commands, until `until_ms`. A pause that is going on is never shortened or weakened.
+    pub(crate) fn begin(&self, until_ms: u64, all: bool, now_ms: u64) {
+        let going_on = self.writes_until_ms.load(Ordering::Relaxed);
+        let until_ms = if going_on > now_ms { going_on.max(until_ms) } else { until_ms };
+        if all || self.all_until_ms.load(Ordering::Relaxed) > now_ms {
+            self.all_until_ms.store(until_ms, Ordering::Relaxed);
+        }
+        self.writes_until_ms.store(until_ms, Ordering::Relaxed);
+    }
+
+    /// Holds nothing any more.
+    pub(crate) fn end(&self) {
+        self.all_until_ms.store(0, Ordering::Relaxed);
+        self.writes_until_ms.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether anything is held.
+    pub(crate) fn is_on(&self, now_ms: u64) -> bool {
+        self.writes_until_ms.load(Ordering::Relaxed) > now_ms
+    }
 }
 
 /// The store. One a process.
@@ -57,6 +116,11 @@ pub struct Engine {
     pub(crate) workers: Arc<[Shared]>,
     pub(crate) clients: Clients,
     pub(crate) pause: Pause,
+    pub(crate) command_logs: CommandLogs,
+    pub(crate) latency: Monitor,
+    pub(crate) rates: Rates,
+    /// Whether expired keys that nobody asks for are reclaimed: DEBUG SET-ACTIVE-EXPIRE.
+    pub(crate) reclaims_expired: AtomicBool,
     pub(crate) environment: Environment,
     config: RwLock<Arc<Config>>,
     /// Grows with each change of the configuration.
@@ -88,6 +152,10 @@ impl Engine {
             workers,
             clients: Clients::default(),
             pause: Pause::default(),
+            command_logs: CommandLogs::default(),
+            latency: Monitor::default(),
+            rates: Rates::default(),
+            reclaims_expired: AtomicBool::new(true),
             environment,
             config: RwLock::new(Arc::new(config)),
             config_version: AtomicU64::new(1),

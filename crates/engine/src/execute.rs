@@ -141,6 +141,9 @@ impl Worker {
         if keys.changes > 0 && !keys.explained && keys.effects.wanted() {
             keys.effects.push(scene.database, call.args.from(0));
         }
+        if keys.changes > 0 {
+            stats::add(&engine.workers[self.id].stats.changes, keys.changes);
+        }
         outcome
     }
 

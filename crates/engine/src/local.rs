@@ -4,7 +4,7 @@
 //! a [`Client`] is a connection of one of them.
 
 use crate::config::Config;
-use crate::{Close, Engine, Environment, Now, Open, Peer, Token, Worker};
+use crate::{Close, Engine, Environment, Now, Open, Peer, Token, Usage, Worker};
 use caudal_wire::Frame;
 use std::sync::Arc;
 
@@ -146,6 +146,9 @@ pub fn environment(workers: usize) -> Environment {
         io_backend: "none",
         nanos: || 0,
         shutdown: || (),
+        usage: Usage::default,
+        sleep: |_| (),
+        config_file: None,
     }
 }
 

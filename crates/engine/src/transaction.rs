@@ -6,10 +6,10 @@
 use crate::batch::look_up;
 use crate::catalog::{Catalog, Entry, Handler};
 use crate::connection::Connection;
+use crate::dispatch::Ran;
 use crate::engine::Engine;
 use crate::execute::{Call, Progress, Scene, WantedSet, want_keys};
 use crate::session::{Session, SessionCommand};
-use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags, Flow, Group, KeyFlags, OwnedArgs, Spec};
 use caudal_keyspace::{Held, Place, Ready, Wanted, Watch, WatchedKey};
@@ -240,16 +240,17 @@ impl Worker {
     ) {
         connection.reply().array(queue.len());
         let effects_before = self.effects.begin();
+        let mut clock = (engine.environment.nanos)();
         for (entry, args) in &queue.commands {
+            let unsent = connection.output.bytes();
             let outcome = self.run_queued(engine, held, connection, entry, args.view());
-            let shared = &engine.workers[self.id].stats;
-            let command = &shared.commands[usize::from(entry.id)];
-            stats::add(&command.calls, 1);
+            let failed = outcome.is_err();
             if let Err(error) = outcome {
-                stats::add(&command.failed, 1);
-                stats::add(&shared.error_replies, 1);
+                engine.workers[self.id].stats.count_error(&error.0);
                 connection.reply().error(&error.0);
             }
+            let (args, progress) = (args.view(), Progress::Done);
+            self.account(connection, Ran { entry, args, progress, failed, unsent }, &mut clock);
         }
         if self.is_alone && !self.ready_keys.is_empty() {
             let exclusive = |ready: &Ready| Wanted { place: ready.place, mode: Mode::Exclusive };

@@ -1,6 +1,6 @@
 //! What every command needs of the configuration, in the form it needs it: made anew when the configuration changes.
 
-use crate::config::Config;
+use crate::config::{Config, Log};
 use crate::connection::Peer;
 use crate::engine::Engine;
 use caudal_commands::Settings;
@@ -17,6 +17,38 @@ pub(crate) struct Tuning {
     parser: caudal_wire::Limits,
     /// Bytes of unsent replies at which a client is closed; none: no limit.
     pub(crate) output_bytes_max: Option<u64>,
+    /// What a command must reach to be logged; `u64::MAX` where nothing is.
+    pub(crate) thresholds: Thresholds,
+    /// Whether each command's latencies are kept.
+    pub(crate) tracks_latency: bool,
+}
+
+/// When a command is remembered by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thresholds {
+    /// For the slow log and for LATENCY, whichever is less.
+    pub(crate) duration_ns: u64,
+    pub(crate) slow_ns: u64,
+    pub(crate) latency_ns: u64,
+    pub(crate) request_bytes: u64,
+    pub(crate) reply_bytes: u64,
+}
+
+impl Thresholds {
+    fn of(log: &Log) -> Thresholds {
+        let nanos = |units: Option<u64>, each: u64| {
+            units.map_or(u64::MAX, |units| units.saturating_mul(each))
+        };
+        let slow_ns = nanos(log.slow.threshold, 1000);
+        let latency_ns = nanos(log.latency_threshold_millis, 1_000_000);
+        Thresholds {
+            duration_ns: slow_ns.min(latency_ns),
+            slow_ns,
+            latency_ns,
+            request_bytes: log.large_requests.threshold.unwrap_or(u64::MAX),
+            reply_bytes: log.large_replies.threshold.unwrap_or(u64::MAX),
+        }
+    }
 }
 
 impl Tuning {
@@ -32,6 +64,8 @@ impl Tuning {
             settings: Settings { string_bytes_max: bulk_bytes_max, lfu: false },
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
             output_bytes_max: Some(hard).filter(|bytes| *bytes > 0),
+            thresholds: Thresholds::of(&config.log),
+            tracks_latency: config.log.latency_tracking,
             config,
         }
     }

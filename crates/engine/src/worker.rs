@@ -365,6 +365,15 @@ impl Worker {
         self.mark_outgoing(token);
     }
 
+    /// Sends a worker, which may be this one, a message.
+    pub(crate) fn tell(&mut self, worker: u16, mail: Mail) {
+        if usize::from(worker) == self.id {
+            self.own_mail.push_back(mail);
+        } else {
+            self.engine.workers[usize::from(worker)].mailbox.send(mail);
+        }
+    }
+
     fn read_own_mail(&mut self) {
         while let Some(mail) = self.own_mail.pop_front() {
             self.on_mail(mail);

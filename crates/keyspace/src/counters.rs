@@ -39,6 +39,13 @@ impl Counters {
         counter.store(counter.load(Relaxed).wrapping_add(more), Relaxed);
     }
 
+    /// Sets what RESETSTAT resets to zero; the numbers of keys stay. Its worker does not run.
+    pub fn reset(&self) {
+        for counter in [&self.expired, &self.hits, &self.misses] {
+            counter.store(0, Relaxed);
+        }
+    }
+
     /// Notes that a database has `keys` and `volatile` more (or fewer) keys.
     #[inline]
     pub(crate) fn add(&self, database: u8, keys: i64, volatile: i64) {

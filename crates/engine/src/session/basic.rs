@@ -1,13 +1,13 @@
 //! PING, ECHO, SELECT.
 
-use crate::execute::Progress;
-use crate::session::{Session, SessionCommand};
+use crate::session::{ALL_SHARDS_SUCCEED, DONE, Outcome, Session, SessionCommand};
 use crate::transaction::selected;
 use caudal_commands::{Args, Error, Flags, Group, Spec};
 
 const PING: Spec = Spec::new("PING", "Answers PONG, or what it was given.")
     .group(Group::Connection)
     .arity(-1)
+    .tips(ALL_SHARDS_SUCCEED)
     .fast();
 const ECHO: Spec = Spec::new("ECHO", "Answers what it was given.")
     .group(Group::Connection)
@@ -22,28 +22,28 @@ const SELECT: Spec = Spec::new("SELECT", "Changes the database of this connectio
     .flag(Flags::ALLOW_BUSY);
 
 /// The family.
-pub(crate) const COMMANDS: &[SessionCommand] = &[
+pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(ECHO, echo),
     SessionCommand::new(PING, ping),
     SessionCommand::new(SELECT, select),
 ];
 
-fn ping(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Error> {
+fn ping(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     match args.len() {
         1 => session.reply().status("PONG"),
         2 => session.reply().bulk(args.at(1)),
         _ => return Err(Error::arity("ping")),
     }
-    Ok(Progress::Done)
+    DONE
 }
 
-fn echo(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Error> {
+fn echo(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     session.reply().bulk(args.at(1));
-    Ok(Progress::Done)
+    DONE
 }
 
-fn select(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Error> {
-    args.integer(1).map_err(|_| Error::text("ERR value is not an integer or out of range"))?;
+fn select(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    args.integer(1)?;
     let database = selected(session.engine, args).ok_or(Error::DATABASE_RANGE)?;
     session.connection.select(database);
     session.reply_ok()

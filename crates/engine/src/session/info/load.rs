@@ -1,0 +1,104 @@
+//! The sections that say what the server has to do: clients, stats, keyspace.
+
+use super::Text;
+use crate::session::Session;
+use std::collections::HashSet;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// Connections, and what they wait for.
+pub(super) fn clients(session: &mut Session<'_, '_>, text: &mut Text) {
+    let engine = session.engine;
+    let (config, now) = (engine.config(), session.worker.now.unix_ms);
+    let clients = engine.clients.list();
+    let most = |of: fn(&crate::clients::ClientInfo) -> u64| {
+        clients.iter().map(|info| of(info)).max().unwrap_or(0)
+    };
+    let watched: Vec<u32> = clients.iter().map(|info| info.watched.load(Relaxed)).collect();
+    let waiters: Vec<_> = clients.iter().filter_map(|info| info.text().waiter.clone()).collect();
+    let keys: HashSet<_> = waiters.iter().flat_map(|waiter| &waiter.keys).collect();
+    text.field("connected_clients", clients.len());
+    text.field("cluster_connections", 0);
+    text.field("maxclients", config.clients.count_max);
+    text.field("client_recent_max_input_buffer", most(|info| info.input.load(Relaxed)));
+    text.field("client_recent_max_output_buffer", most(|info| info.output.load(Relaxed)));
+    text.field("blocked_clients", waiters.len());
+    text.field("tracking_clients", 0);
+    text.field("pubsub_clients", 0);
+    text.field("watching_clients", watched.iter().filter(|keys| **keys > 0).count());
+    text.field("total_watched_keys", watched.iter().map(|keys| u64::from(*keys)).sum::<u64>());
+    text.field("total_blocking_keys", keys.len());
+    text.field("total_blocking_keys_on_nokey", 0);
+    let pause = &engine.pause;
+    let all = pause.all_until_ms.load(Relaxed) > now;
+    let actions = match (all, pause.is_on(now)) {
+        (true, _) => "all",
+        (_, true) => "write",
+        _ => "none",
+    };
+    let left = pause.writes_until_ms.load(Relaxed).saturating_sub(now);
+    text.field("paused_reason", if actions == "none" { "none" } else { "client_pause" });
+    text.field("paused_actions", actions);
+    text.field("paused_timeout_milliseconds", left);
+}
+
+/// Counters since the start or the last CONFIG RESETSTAT.
+pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
+    let engine = session.engine;
+    let rate = engine.rates.rate();
+    let kilobytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1024.0);
+    text.field("total_connections_received", engine.sum(|at| &at.stats.connections_received));
+    text.field("total_commands_processed", engine.sum(|at| &at.stats.commands_processed));
+    text.field("instantaneous_ops_per_sec", rate.commands);
+    text.field("total_net_input_bytes", engine.sum(|at| &at.stats.bytes_in));
+    text.field("total_net_output_bytes", engine.sum(|at| &at.stats.bytes_out));
+    text.field("total_net_repl_input_bytes", 0);
+    text.field("total_net_repl_output_bytes", 0);
+    text.field("instantaneous_input_kbps", kilobytes(rate.bytes_in));
+    text.field("instantaneous_output_kbps", kilobytes(rate.bytes_out));
+    text.field("instantaneous_input_repl_kbps", kilobytes(0));
+    text.field("instantaneous_output_repl_kbps", kilobytes(0));
+    text.field("rejected_connections", engine.sum(|at| &at.stats.connections_rejected));
+    text.field("sync_full", 0);
+    text.field("sync_partial_ok", 0);
+    text.field("sync_partial_err", 0);
+    text.field("expired_keys", engine.sum(|at| &at.counters.expired));
+    text.field("evicted_keys", 0);
+    text.field("evicted_clients", 0);
+    text.field("keyspace_hits", engine.sum(|at| &at.counters.hits));
+    text.field("keyspace_misses", engine.sum(|at| &at.counters.misses));
+    text.field("pubsub_channels", 0);
+    text.field("pubsub_patterns", 0);
+    text.field("pubsubshard_channels", 0);
+    text.field("latest_fork_usec", 0);
+    text.field("total_forks", 0);
+    text.field("migrate_cached_sockets", 0);
+    text.field("slave_expires_tracked_keys", 0);
+    text.field("tracking_total_keys", 0);
+    text.field("tracking_total_items", 0);
+    text.field("tracking_total_prefixes", 0);
+    text.field("unexpected_error_replies", 0);
+    text.field("total_error_replies", engine.sum(|at| &at.stats.error_replies));
+    let queries = engine.sum(|at| &at.stats.query_limit_closed);
+    let outputs = engine.sum(|at| &at.stats.output_limit_closed);
+    text.field("client_query_buffer_limit_disconnections", queries);
+    text.field("client_output_buffer_limit_disconnections", outputs);
+    text.field("eventloop_cycles", engine.sum(|at| &at.stats.turns));
+    text.field("instantaneous_eventloop_cycles_per_sec", rate.turns);
+    text.field("acl_access_denied_auth", engine.sum(|at| &at.stats.auth_refused));
+    text.field("acl_access_denied_cmd", 0);
+    text.field("acl_access_denied_key", 0);
+    text.field("acl_access_denied_channel", 0);
+    text.field("commands_parked_on_busy_slots", engine.sum(|at| &at.stats.parked));
+}
+
+/// The databases that hold keys.
+pub(super) fn keyspace(session: &mut Session<'_, '_>, text: &mut Text) {
+    let engine = session.engine;
+    for database in 0..engine.keyspace.databases() {
+        let totals = engine.totals(u8::try_from(database).unwrap_or(u8::MAX));
+        if totals.keys > 0 {
+            let (keys, volatile) = (totals.keys, totals.volatile);
+            text.field(&format!("db{database}"), format_args!("keys={keys},expires={volatile},avg_ttl=0"));
+        }
+    }
+}

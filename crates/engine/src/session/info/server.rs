@@ -1,0 +1,100 @@
+//! The sections that say what the server is: server, persistence, replication, CPU.
+
+use super::Text;
+use crate::session::{Session, server};
+use std::time::Duration;
+
+/// Version, system, addresses, uptime.
+pub(super) fn server(session: &mut Session<'_, '_>, text: &mut Text) {
+    const SECONDS_A_DAY: u64 = 24 * 60 * 60;
+    let environment = &session.engine.environment;
+    let config = session.engine.config();
+    let now = session.worker.now;
+    let uptime = now.unix_ms.saturating_sub(environment.started_ms) / 1000;
+    text.field("redis_version", &config.process.reported_version);
+    text.field("server_name", "caudal");
+    text.field("caudal_version", env!("CARGO_PKG_VERSION"));
+    text.field("redis_git_sha1", "00000000");
+    text.field("redis_git_dirty", 0);
+    text.field("redis_build_id", env!("CARGO_PKG_VERSION"));
+    text.field("redis_mode", "standalone");
+    text.field("server_mode", "standalone");
+    text.field("os", &environment.system);
+    text.field("arch_bits", usize::BITS);
+    text.field("multiplexing_api", environment.io_backend);
+    text.field("io_backend", environment.io_backend);
+    text.field("threads", environment.workers);
+    text.field("process_id", environment.process_id);
+    text.field("process_supervised", supervised(config.process.supervised));
+    text.field("run_id", &environment.run_id);
+    text.field("tcp_port", config.net.port);
+    let micros = now.unix_ms * 1000 + u64::from(now.unix_us_rest);
+    text.field("server_time_usec", micros);
+    text.field("uptime_in_seconds", uptime);
+    text.field("uptime_in_days", uptime / SECONDS_A_DAY);
+    text.field("hz", 10);
+    text.field("configured_hz", 10);
+    text.field("lru_clock", crate::execute::access_clock(now.unix_ms));
+    let file = environment.config_file.as_ref().map(|file| file.path.display().to_string());
+    text.field("config_file", file.unwrap_or_default());
+    if config.net.port != 0 && !config.net.bind.is_empty() {
+        let mark = |optional| if optional { "-" } else { "" };
+        let binds = config.net.bind.iter();
+        let binds = binds.map(|at| format!("bind={}{}", mark(at.optional), at.address));
+        let binds = binds.collect::<Vec<_>>().join(",");
+        text.field("listener0", format_args!("name=tcp,{binds},port={}", config.net.port));
+    }
+}
+
+fn supervised(supervised: crate::config::Supervised) -> &'static str {
+    use crate::config::Supervised;
+    match supervised {
+        Supervised::No => "no",
+        Supervised::Systemd | Supervised::Auto => "systemd",
+    }
+}
+
+/// Nothing is on disk, and nothing is being brought there.
+pub(super) fn persistence(session: &mut Session<'_, '_>, text: &mut Text) {
+    text.field("loading", 0);
+    text.field("async_loading", 0);
+    text.field("rdb_changes_since_last_save", server::changes(session));
+    text.field("rdb_bgsave_in_progress", 0);
+    text.field("rdb_last_save_time", session.engine.environment.started_ms / 1000);
+    text.field("rdb_last_bgsave_status", "ok");
+    text.field("rdb_last_bgsave_time_sec", -1);
+    text.field("rdb_current_bgsave_time_sec", -1);
+    text.field("rdb_saves", 0);
+    text.field("aof_enabled", 0);
+    text.field("aof_rewrite_in_progress", 0);
+    text.field("aof_rewrite_scheduled", 0);
+    text.field("aof_last_rewrite_time_sec", -1);
+    text.field("aof_current_rewrite_time_sec", -1);
+    text.field("aof_last_bgrewrite_status", "ok");
+    text.field("aof_last_write_status", "ok");
+}
+
+/// A master that nobody replicates from.
+pub(super) fn replication(session: &mut Session<'_, '_>, text: &mut Text) {
+    text.field("role", "master");
+    text.field("connected_slaves", 0);
+    text.field("master_failover_state", "no-failover");
+    text.field("master_replid", &session.engine.environment.run_id);
+    text.field("master_replid2", "0".repeat(40));
+    text.field("master_repl_offset", 0);
+    text.field("second_repl_offset", -1);
+    text.field("repl_backlog_active", 0);
+    text.field("repl_backlog_size", 0);
+    text.field("repl_backlog_first_byte_offset", 0);
+    text.field("repl_backlog_histlen", 0);
+}
+
+/// CPU time of the process. It has no children.
+pub(super) fn cpu(session: &mut Session<'_, '_>, text: &mut Text) {
+    let usage = (session.engine.environment.usage)();
+    let seconds = |time: Duration| format!("{:.6}", time.as_secs_f64());
+    text.field("used_cpu_sys", seconds(usage.system));
+    text.field("used_cpu_user", seconds(usage.user));
+    text.field("used_cpu_sys_children", seconds(Duration::ZERO));
+    text.field("used_cpu_user_children", seconds(Duration::ZERO));
+}

@@ -1,0 +1,194 @@
+//! AUTH, HELLO, RESET, QUIT: who a connection is, and what it speaks.
+//!
+//! What must stay true: a HELLO that fails changes nothing, whichever of its parts was wrong.
+
+use crate::connection::{Close, ReplyMode};
+use crate::session::{DONE, OPEN_TO_ALL, Outcome, Session, SessionCommand, client, on_connection};
+use crate::stats;
+use caudal_commands::{Args, Error, Flags, Spec};
+use caudal_text::integer;
+use caudal_wire::Protocol;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The only user so far.
+const USER: &str = "default";
+
+const fn spec(name: &'static str, summary: &'static str) -> Spec {
+    on_connection(name, summary).fast().flag(OPEN_TO_ALL).flag(Flags::ALLOW_BUSY)
+}
+
+const AUTH: Spec = spec("AUTH", "Gives the password.")
+    .arity(-2)
+    .complexity("O(N) where N is the number of passwords of the user");
+const HELLO: Spec =
+    spec("HELLO", "Chooses the protocol, and signs on.").since("6.0.0").arity(-1);
+const QUIT: Spec = spec("QUIT", "Closes the connection.").arity(-1);
+const RESET: Spec =
+    spec("RESET", "Makes the connection what it was when it was new.").since("6.2.0");
+
+/// The family.
+pub(super) const COMMANDS: &[SessionCommand] = &[
+    SessionCommand::new(AUTH, auth),
+    SessionCommand::new(HELLO, hello),
+    SessionCommand::new(QUIT, quit),
+    SessionCommand::new(RESET, reset),
+];
+
+fn auth(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    let (user, password) = match args.len() {
+        2 if session.worker.tuning.config.security.password.is_none() => {
+            return Err(Error::text(
+                "ERR AUTH <password> called without any password configured for the default user. Are you sure \
+                 your configuration is correct?",
+            ));
+        }
+        2 => (USER.as_bytes(), args.at(1)),
+        3 => (args.at(1), args.at(2)),
+        _ => return Err(Error::SYNTAX),
+    };
+    check(session, user, password)?;
+    sign_on(session);
+    session.reply_ok()
+}
+
+/// Whether a user's password is right. The time it takes says nothing of how much of it is.
+fn check(session: &mut Session<'_, '_>, user: &[u8], password: &[u8]) -> Result<(), Error> {
+    let expected = session.worker.tuning.config.security.password.as_ref();
+    let right = expected.is_none_or(|expected| is_same(expected.as_bytes(), password));
+    if user == USER.as_bytes() && right {
+        return Ok(());
+    }
+    stats::add(&session.worker.shared().stats.auth_refused, 1);
+    Err(Error::text("WRONGPASS invalid username-password pair or user is disabled."))
+}
+
+/// Compares all bytes of `given`, wherever the first difference is.
+fn is_same(expected: &[u8], given: &[u8]) -> bool {
+    let mut difference = u8::from(expected.len() != given.len());
+    for (at, byte) in given.iter().enumerate() {
+        difference |= byte ^ expected.get(at).copied().unwrap_or(!byte);
+    }
+    std::hint::black_box(difference) == 0
+}
+
+fn sign_on(session: &mut Session<'_, '_>) {
+    session.connection.authenticated = true;
+    USER.clone_into(&mut session.connection.info.text().user);
+}
+
+/// HELLO's arguments.
+#[derive(Default)]
+struct Hello<'a> {
+    protocol: Option<Protocol>,
+    credentials: Option<(&'a [u8], &'a [u8])>,
+    name: Option<&'a [u8]>,
+}
+
+impl<'a> Hello<'a> {
+    fn parse(args: Args<'a>) -> Result<Hello<'a>, Error> {
+        let mut hello = Hello::default();
+        let Some(version) = args.get(1) else { return Ok(hello) };
+        let version = integer::parse_i64(version)
+            .ok_or(Error::text("ERR Protocol version is not an integer or out of range"))?;
+        hello.protocol = Some(match version {
+            2 => Protocol::Resp2,
+            3 => Protocol::Resp3,
+            _ => return Err(Error::text("NOPROTO unsupported protocol version")),
+        });
+        let mut options = args.cursor(2);
+        while let Some(option) = options.next() {
+            if options.left() > 1 && option.eq_ignore_ascii_case(b"AUTH") {
+                hello.credentials = options.next().zip(options.next());
+            } else if options.left() > 0 && option.eq_ignore_ascii_case(b"SETNAME") {
+                hello.name = options.next();
+            } else {
+                let option = String::from_utf8_lossy(option);
+                let text = format!("ERR Syntax error in HELLO option '{option}'");
+                return Err(Error::new(text));
+            }
+        }
+        if let Some(name) = hello.name {
+            client::check_name(name)?;
+        }
+        Ok(hello)
+    }
+}
+
+fn hello(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    let hello = Hello::parse(args)?;
+    if let Some((user, password)) = hello.credentials {
+        check(session, user, password)?;
+        sign_on(session);
+    }
+    if !session.worker.is_authenticated(session.connection) {
+        return Err(Error::text(
+            "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH \
+             <user> <pass> option can be used to authenticate the client and select the RESP protocol version at \
+             the same time",
+        ));
+    }
+    if let Some(name) = hello.name {
+        session.connection.info.text().name = name.to_vec();
+    }
+    if let Some(protocol) = hello.protocol {
+        session.connection.speak(protocol);
+    }
+    let version = session.worker.tuning.config.process.reported_version.clone();
+    let id = i64::try_from(session.connection.info.id).unwrap_or(i64::MAX);
+    let protocol = if session.connection.protocol == Protocol::Resp3 { 3 } else { 2 };
+    let mut reply = session.reply();
+    reply.map(7);
+    for (name, value) in [("server", "redis"), ("version", &version)] {
+        reply.bulk(name.as_bytes());
+        reply.bulk(value.as_bytes());
+    }
+    for (name, value) in [("proto", protocol), ("id", id)] {
+        reply.bulk(name.as_bytes());
+        reply.integer(value);
+    }
+    for (name, value) in [("mode", "standalone"), ("role", "master")] {
+        reply.bulk(name.as_bytes());
+        reply.bulk(value.as_bytes());
+    }
+    reply.bulk(b"modules");
+    reply.array(0);
+    DONE
+}
+
+fn quit(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
+    session.reply().ok();
+    session.connection.close = Close::AfterFlush;
+    DONE
+}
+
+fn reset(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
+    session.worker.end_transaction(session.connection);
+    let connection = &mut *session.connection;
+    connection.authenticated = session.worker.tuning.config.security.password.is_none();
+    connection.select(0);
+    connection.speak(Protocol::Resp2);
+    connection.reply_mode = ReplyMode::On;
+    connection.said_reply_mode = true;
+    connection.no_touch = false;
+    connection.info.no_touch.store(false, Relaxed);
+    connection.info.no_evict.store(false, Relaxed);
+    let mut text = connection.info.text();
+    USER.clone_into(&mut text.user);
+    text.name.clear();
+    drop(text);
+    session.reply().status("RESET");
+    DONE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_same;
+
+    #[test]
+    fn only_the_whole_password_is_the_same() {
+        assert!(is_same(b"secret", b"secret") && is_same(b"", b""));
+        for wrong in [b"".as_slice(), b"secre", b"secret!", b"Secret", b"secreT"] {
+            assert!(!is_same(b"secret", wrong));
+        }
+    }
+}
