@@ -1,8 +1,8 @@
 //! What a connection says of itself: HELLO, AUTH, RESET, CLIENT, SELECT.
 
+use caudal_engine::Close;
 use caudal_engine::config::{Config, Peer};
 use caudal_engine::local::Local;
-use caudal_engine::Close;
 
 fn with(pairs: &[(&str, &str)]) -> Config {
     let mut config = Config::default();
@@ -23,7 +23,9 @@ fn hello_says_who_answers_and_changes_the_protocol() {
     );
     assert_eq!(
         local.say(client, "HELLO 2"),
-        format!("[server redis version {version} proto :2 id :1 mode standalone role master modules []]")
+        format!(
+            "[server redis version {version} proto :2 id :1 mode standalone role master modules []]"
+        )
     );
     assert_eq!(local.say(client, "HELLO 4"), "-NOPROTO unsupported protocol version");
     assert_eq!(
@@ -102,7 +104,9 @@ fn before_the_password_no_memory_can_be_reserved() {
 fn reset_makes_a_connection_new() {
     let mut local = Local::new(Config::default(), 1);
     let client = local.connect(0);
-    for line in ["CLIENT NO-TOUCH on", "CLIENT NO-EVICT on", "SELECT 3", "CLIENT SETNAME n", "MULTI"] {
+    for line in
+        ["CLIENT NO-TOUCH on", "CLIENT NO-EVICT on", "SELECT 3", "CLIENT SETNAME n", "MULTI"]
+    {
         assert_eq!(local.say(client, line), "OK", "{line}");
     }
     assert_eq!(local.say(client, "SET e 1"), "QUEUED");
@@ -110,7 +114,10 @@ fn reset_makes_a_connection_new() {
     assert_eq!(local.say(client, "SET e 1"), "OK");
     assert_eq!(local.say(client, "GET e"), "1");
     let info = local.say(client, "CLIENT INFO");
-    assert!(info.contains(" flags=N ") && info.contains(" db=0 ") && info.contains(" name= "), "{info}");
+    assert!(
+        info.contains(" flags=N ") && info.contains(" db=0 ") && info.contains(" name= "),
+        "{info}"
+    );
 }
 
 #[test]
@@ -144,9 +151,15 @@ fn names_and_libraries_are_printable_words() {
         local.say(client, "CLIENT MAINT_NOTIFICATIONS ON"),
         "-ERR unknown subcommand 'MAINT_NOTIFICATIONS'. Try CLIENT HELP."
     );
-    assert_eq!(local.say(client, "CLIENT NOSUCH"), "-ERR unknown subcommand 'NOSUCH'. Try CLIENT HELP.");
+    assert_eq!(
+        local.say(client, "CLIENT NOSUCH"),
+        "-ERR unknown subcommand 'NOSUCH'. Try CLIENT HELP."
+    );
     assert_eq!(local.say(client, "CLIENT"), "-ERR wrong number of arguments for 'client' command");
-    assert_eq!(local.say(client, "CLIENT ID x"), "-ERR wrong number of arguments for 'client|id' command");
+    assert_eq!(
+        local.say(client, "CLIENT ID x"),
+        "-ERR wrong number of arguments for 'client|id' command"
+    );
     assert_eq!(local.say(client, "CLIENT SETNAME ''"), "OK");
     assert_eq!(local.say(client, "CLIENT GETNAME"), "(nil)");
 }
@@ -175,7 +188,10 @@ fn nobody_tracks_yet_and_says_so() {
     assert_eq!(local.say(client, "CLIENT GETREDIR"), ":-1");
     assert_eq!(local.say(client, "CLIENT TRACKINGINFO"), "[flags [off] redirect :-1 prefixes []]");
     assert!(local.say(client, "HELLO 3").starts_with('{'));
-    assert_eq!(local.say(client, "CLIENT TRACKINGINFO"), "{flags: ~[off] redirect: :-1 prefixes: []}");
+    assert_eq!(
+        local.say(client, "CLIENT TRACKINGINFO"),
+        "{flags: ~[off] redirect: :-1 prefixes: []}"
+    );
     assert!(local.say(client, "CLIENT TRACKING on").starts_with("-ERR unknown subcommand"));
     assert_eq!(local.say(client, "CLIENT CAPA redirect future"), "OK");
     assert!(local.say(client, "CLIENT INFO").contains(" capa=r "));

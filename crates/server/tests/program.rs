@@ -159,7 +159,9 @@ fn large_values_come_and_go() {
     each_backend(|backend| {
         let server = Server::start(&["--threads", "2", "--io-backend", backend]);
         let mut stream = server.connect();
-        let value: String = (0..3_000_000_u32).map(|i| char::from(b"abcdefghijklmnopqrstuvw"[i as usize % 23])).collect();
+        let value: String = (0..3_000_000_u32)
+            .map(|i| char::from(b"abcdefghijklmnopqrstuvw"[i as usize % 23]))
+            .collect();
         let length = value.len();
         ask(
             &mut stream,

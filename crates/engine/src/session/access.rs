@@ -97,8 +97,8 @@ fn cat(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         3 => {
             let name = String::from_utf8_lossy(args.at(2));
             let category = CATEGORIES.iter().find(|at| at.eq_ignore_ascii_case(&name));
-            let category = category
-                .ok_or_else(|| Error::new(format!("ERR Unknown category '{name}'")))?;
+            let category =
+                category.ok_or_else(|| Error::new(format!("ERR Unknown category '{name}'")))?;
             let entries = session.engine.catalog.entries().iter();
             let members = entries.filter(|entry| categories(entry).contains(category));
             members.map(|entry| entry.full_name.as_str()).collect()

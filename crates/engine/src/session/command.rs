@@ -37,11 +37,13 @@ const DOCS: Spec = asked_often(spec("DOCS", "Returns the documentation of comman
 const GETKEYS: Spec = asked_often(spec("GETKEYS", "Returns the keys of a command line."))
     .arity(-3)
     .complexity("O(N) where N is the number of arguments to the command");
-const GETKEYSANDFLAGS: Spec =
-    asked_often(spec("GETKEYSANDFLAGS", "Returns the keys of a command line, and what happens to each."))
-        .since("7.0.0")
-        .arity(-3)
-        .complexity("O(N) where N is the number of arguments to the command");
+const GETKEYSANDFLAGS: Spec = asked_often(spec(
+    "GETKEYSANDFLAGS",
+    "Returns the keys of a command line, and what happens to each.",
+))
+.since("7.0.0")
+.arity(-3)
+.complexity("O(N) where N is the number of arguments to the command");
 const INFO: Spec = asked_often(spec("INFO", "Describes some commands."))
     .arity(-2)
     .complexity(LOOK_UPS)
@@ -159,8 +161,11 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
 }
 
 fn key_flags(reply: &mut Reply<'_>, flags: KeyFlags) {
-    let names: Vec<&str> =
-        KeyFlags::NAMES.iter().filter(|(flag, _)| flags.has(*flag)).map(|(_, name)| *name).collect();
+    let names: Vec<&str> = KeyFlags::NAMES
+        .iter()
+        .filter(|(flag, _)| flags.has(*flag))
+        .map(|(_, name)| *name)
+        .collect();
     reply.set(names.len());
     names.iter().for_each(|name| reply.status(name));
 }
@@ -245,9 +250,8 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
     if let Some(name) = line.get(1)
         && !entry.subcommands.is_empty()
     {
-        entry = catalog
-            .subcommand(entry, name)
-            .ok_or(Error::text("ERR Invalid command specified"))?;
+        entry =
+            catalog.subcommand(entry, name).ok_or(Error::text("ERR Invalid command specified"))?;
     }
     if entry.spec.keys().is_empty() {
         return Err(Error::text("ERR The command has no key arguments"));

@@ -1,9 +1,7 @@
 //! CONFIG GET, SET, RESETSTAT, REWRITE. The module `config` does the work.
 
 use crate::config::{Peer, SetError};
-use crate::session::{
-    ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, help, on_server,
-};
+use crate::session::{ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, help, on_server};
 use crate::tuning::Tuning;
 use caudal_commands::{Args, Error, Group, Spec};
 

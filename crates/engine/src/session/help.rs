@@ -4,7 +4,11 @@ use crate::session::{DONE, Outcome, Session, SessionCommand};
 use caudal_commands::{Args, Error, Group, Spec};
 
 /// The HELP of a container.
-pub(super) const fn help(container: &'static str, group: Group, since: &'static str) -> SessionCommand {
+pub(super) const fn help(
+    container: &'static str,
+    group: Group,
+    since: &'static str,
+) -> SessionCommand {
     let spec = Spec::new("HELP", "Prints this help.")
         .of(container)
         .group(group)
@@ -29,9 +33,7 @@ fn apply(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 pub(super) fn reply(session: &mut Session<'_, '_>, container: &str, lines: &[String]) -> Outcome {
     let mut reply = session.reply();
     reply.array(lines.len() + 1);
-    reply.status(&format!(
-        "{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"
-    ));
+    reply.status(&format!("{container} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"));
     lines.iter().for_each(|line| reply.status(line));
     DONE
 }

@@ -28,7 +28,9 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
         spec("HISTOGRAM", "Returns how many calls of commands took at most how many microseconds.")
             .since("7.0.0")
             .arity(-2)
-            .complexity("O(N) where N is the number of commands with latency information being retrieved."),
+            .complexity(
+                "O(N) where N is the number of commands with latency information being retrieved.",
+            ),
         histogram,
     ),
     SessionCommand::new(

@@ -42,10 +42,13 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
         reset,
     ),
     SessionCommand::new(
-        slow("GET", "Returns the newest entries of the slow log: 10 of them, or as many as asked for.")
-            .arity(-2)
-            .complexity(RETURNED)
-            .tips(GET_TIPS),
+        slow(
+            "GET",
+            "Returns the newest entries of the slow log: 10 of them, or as many as asked for.",
+        )
+        .arity(-2)
+        .complexity(RETURNED)
+        .tips(GET_TIPS),
         get,
     ),
     help::help("SLOWLOG", Group::Server, "6.2.0"),
@@ -79,9 +82,9 @@ fn get(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         None => SHOWN,
         Some(word) => match integer::parse_i64(word) {
             Some(-1) => usize::MAX,
-            count => count.and_then(|count| usize::try_from(count).ok()).ok_or(Error::text(
-                "ERR count should be greater than or equal to -1",
-            ))?,
+            count => count
+                .and_then(|count| usize::try_from(count).ok())
+                .ok_or(Error::text("ERR count should be greater than or equal to -1"))?,
         },
     };
     let cause = cause(args, 3)?;

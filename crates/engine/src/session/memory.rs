@@ -39,7 +39,10 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .tips(crate::session::ALL_SHARDS_SUCCEED),
         purge,
     ),
-    SessionCommand::new(spec("STATS", "Returns figures on the memory in use.").tips(SPECIAL), stats),
+    SessionCommand::new(
+        spec("STATS", "Returns figures on the memory in use.").tips(SPECIAL),
+        stats,
+    ),
 ];
 
 /// SAMPLES is checked and not needed: every collection knows its size.

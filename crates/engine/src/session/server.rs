@@ -54,11 +54,7 @@ const WAITAOF: Spec = Spec::new("WAITAOF", "Waits until this connection's writes
     .tips(&["request_policy:all_shards", "response_policy:agg_min"]);
 
 const fn of_files(name: &'static str, summary: &'static str) -> Spec {
-    Spec::new(name, summary)
-        .group(Group::Server)
-        .admin()
-        .no_script()
-        .flag(Flags::NO_ASYNC_LOADING)
+    Spec::new(name, summary).group(Group::Server).admin().no_script().flag(Flags::NO_ASYNC_LOADING)
 }
 
 const SAVE: Spec = of_files("SAVE", "Saves the data, and keeps everybody waiting.")
@@ -199,7 +195,8 @@ fn check_timeout(word: &[u8]) -> Result<(), Error> {
     }
 }
 
-const NO_SNAPSHOT: &str = "ERR saving is not there yet: this version of Caudal keeps its data in memory only";
+const NO_SNAPSHOT: &str =
+    "ERR saving is not there yet: this version of Caudal keeps its data in memory only";
 const NO_FILE: &str = "ERR the append-only file is not there yet: this version of Caudal keeps its data in memory only";
 
 fn no_snapshot(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {

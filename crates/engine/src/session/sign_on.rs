@@ -20,8 +20,7 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 const AUTH: Spec = spec("AUTH", "Gives the password.")
     .arity(-2)
     .complexity("O(N) where N is the number of passwords of the user");
-const HELLO: Spec =
-    spec("HELLO", "Chooses the protocol, and signs on.").since("6.0.0").arity(-1);
+const HELLO: Spec = spec("HELLO", "Chooses the protocol, and signs on.").since("6.0.0").arity(-1);
 const QUIT: Spec = spec("QUIT", "Closes the connection.").arity(-1);
 const RESET: Spec =
     spec("RESET", "Makes the connection what it was when it was new.").since("6.2.0");

@@ -246,7 +246,7 @@ impl<'a> RecordMut<'a> {
     /// Notes that the string was changed in part, as APPEND and SETRANGE do: its encoding is raw until it is
     /// stored anew.
     pub fn mark_edited(&mut self) {
-        self.view.record.set_edited(true);
+        self.record.set_edited(true);
     }
 
     /// Makes a short string longer (by zeros) or shorter where it stands, if the record's block fits it.

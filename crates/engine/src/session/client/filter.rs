@@ -112,7 +112,8 @@ impl<'a> Test<'a> {
 
     fn holds(&self, info: &ClientInfo, now_ms: u64) -> bool {
         let age = |since: u64| now_ms.saturating_sub(since) / 1000;
-        let all = |letters: &[u8], shown: &str| letters.iter().all(|at| shown.as_bytes().contains(at));
+        let all =
+            |letters: &[u8], shown: &str| letters.iter().all(|at| shown.as_bytes().contains(at));
         match self {
             Test::Ids(ids) => ids.contains(&info.id),
             Test::Type(kind) => *kind == Type::Normal,
@@ -172,8 +173,8 @@ fn letters<'a>(
 }
 
 fn database(value: &[u8], databases: usize) -> Result<u8, Error> {
-    let number = integer::parse_i64(value)
-        .ok_or(Error::text("ERR DB is not an integer or out of range"))?;
+    let number =
+        integer::parse_i64(value).ok_or(Error::text("ERR DB is not an integer or out of range"))?;
     u8::try_from(number).ok().filter(|at| usize::from(*at) < databases).ok_or_else(|| {
         Error::new(format!("ERR DB number should be between 0 and {}", databases - 1))
     })

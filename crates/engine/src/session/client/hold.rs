@@ -50,8 +50,7 @@ fn pause(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 fn until(timeout: &[u8], now_ms: u64) -> Result<u64, Error> {
     let timeout = integer::parse_i64(timeout)
         .ok_or(Error::text("ERR timeout is not an integer or out of range"))?;
-    let timeout =
-        u64::try_from(timeout).map_err(|_| Error::text("ERR timeout is negative"))?;
+    let timeout = u64::try_from(timeout).map_err(|_| Error::text("ERR timeout is negative"))?;
     now_ms
         .checked_add(timeout)
         .filter(|until| i64::try_from(*until).is_ok())
@@ -74,9 +73,8 @@ fn unblock(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let id = args.integer(2)?;
     let info = u64::try_from(id).ok().and_then(|id| session.engine.clients.find(id));
     // Only who claims the waiter may end the wait: a push that comes at the same moment wins, or loses.
-    let claimed = info.filter(|info| {
-        info.text().waiter.as_ref().is_some_and(|waiter| waiter.claim())
-    });
+    let claimed =
+        info.filter(|info| info.text().waiter.as_ref().is_some_and(|waiter| waiter.claim()));
     if let Some(info) = &claimed {
         let mail = Mail::Unblocked { connection: info.id, with_error };
         session.worker.tell(info.worker, mail);

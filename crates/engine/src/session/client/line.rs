@@ -38,9 +38,16 @@ pub(super) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
     let mut push = |part: std::fmt::Arguments<'_>| {
         line.write_fmt(part).expect("a vector takes everything");
     };
-    push(format_args!("id={} addr={} laddr={}", info.id, info.peer.address, info.peer.local_address));
+    push(format_args!(
+        "id={} addr={} laddr={}",
+        info.id, info.peer.address, info.peer.local_address
+    ));
     push(format_args!(" fd={} name={}", info.peer.fd, Shown(&text.name)));
-    push(format_args!(" age={} idle={}", seconds(info.opened_ms), seconds(info.heard_ms.load(Relaxed))));
+    push(format_args!(
+        " age={} idle={}",
+        seconds(info.opened_ms),
+        seconds(info.heard_ms.load(Relaxed))
+    ));
     push(format_args!(" flags={flags} capa={capa} db={}", info.database.load(Relaxed)));
     push(format_args!(" sub=0 psub=0 ssub=0 multi={}", i64::from(queued) - 1));
     push(format_args!(" watch={} qbuf={input} qbuf-free=0", info.watched.load(Relaxed)));
@@ -48,7 +55,11 @@ pub(super) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
     push(format_args!(" tot-mem={memory} events={}", if output > 0 { "rw" } else { "r" }));
     push(format_args!(" cmd={command} user={} redir=-1", text.user));
     push(format_args!(" resp={}", info.protocol.load(Relaxed)));
-    push(format_args!(" lib-name={} lib-ver={}", Shown(&text.library_name), Shown(&text.library_version)));
+    push(format_args!(
+        " lib-name={} lib-ver={}",
+        Shown(&text.library_name),
+        Shown(&text.library_version)
+    ));
     push(format_args!(" tot-net-in={}", info.bytes_in.load(Relaxed)));
     push(format_args!(" tot-net-out={}", info.bytes_out.load(Relaxed)));
     push(format_args!(" tot-cmds={} worker={}", info.commands.load(Relaxed), info.worker));

@@ -23,10 +23,13 @@ pub(super) const LIST: SessionCommand = SessionCommand::new(
 );
 /// CLIENT KILL.
 pub(super) const KILL: SessionCommand = SessionCommand::new(
-    Spec::admin(spec("KILL", "Closes the connection from an address, or those that all filters match."))
-        .since("2.4.0")
-        .arity(-3)
-        .complexity("O(N) where N is the number of client connections"),
+    Spec::admin(spec(
+        "KILL",
+        "Closes the connection from an address, or those that all filters match.",
+    ))
+    .since("2.4.0")
+    .arity(-3)
+    .complexity("O(N) where N is the number of client connections"),
     kill,
 );
 

@@ -22,7 +22,8 @@ const fn always(name: &'static str, summary: &'static str) -> Spec {
     spec(name, summary).flag(Flags::ALLOW_BUSY)
 }
 
-const CAPA: Spec = always("CAPA", "Says what this client can do: REDIRECT.").since("8.0.0").arity(-3);
+const CAPA: Spec =
+    always("CAPA", "Says what this client can do: REDIRECT.").since("8.0.0").arity(-3);
 const GETNAME: Spec = always("GETNAME", "Returns this connection's name.").since("2.6.9").arity(2);
 const GETREDIR: Spec =
     always("GETREDIR", "Returns the client to which invalidations go.").since("6.0.0").arity(2);
@@ -31,10 +32,11 @@ const INFO: Spec = spec("INFO", "Describes this connection.")
     .since("6.2.0")
     .arity(2)
     .tips(&["nondeterministic_output"]);
-const NO_EVICT: Spec = always("NO-EVICT", "Spares this connection when memory is short: ON or OFF.")
-    .since("7.0.0")
-    .arity(3)
-    .admin();
+const NO_EVICT: Spec =
+    always("NO-EVICT", "Spares this connection when memory is short: ON or OFF.")
+        .since("7.0.0")
+        .arity(3)
+        .admin();
 const NO_TOUCH: Spec =
     always("NO-TOUCH", "Keeps this connection's reads from counting as use: ON or OFF.")
         .since("7.2.0")
@@ -47,10 +49,8 @@ const SETINFO: Spec = always("SETINFO", "Names the client library: LIB-NAME or L
     .since("7.2.0")
     .arity(4)
     .tips(ALL_NODES_SUCCEED);
-const SETNAME: Spec = always("SETNAME", "Names this connection.")
-    .since("2.6.9")
-    .arity(3)
-    .tips(ALL_NODES_SUCCEED);
+const SETNAME: Spec =
+    always("SETNAME", "Names this connection.").since("2.6.9").arity(3).tips(ALL_NODES_SUCCEED);
 const TRACKINGINFO: Spec =
     spec("TRACKINGINFO", "Describes the tracking of this connection's reads.")
         .since("6.2.0")
@@ -110,7 +110,11 @@ fn set_name(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 fn get_name(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     let name = session.connection.info.text().name.clone();
     let mut reply = session.reply();
-    if name.is_empty() { reply.null() } else { reply.bulk(&name) }
+    if name.is_empty() {
+        reply.null()
+    } else {
+        reply.bulk(&name)
+    }
     DONE
 }
 

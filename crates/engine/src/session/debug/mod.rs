@@ -54,12 +54,22 @@ const fn subcommand(
 const SUBCOMMANDS: &[Subcommand] = &[
     subcommand("CHANGE-REPL-ID", (2, 2), "Nothing replicates: nothing changes.", ok),
     subcommand("DIGEST", (2, 2), "Returns a digest of all data.", whole_digest),
-    subcommand("DIGEST-VALUE", (2, usize::MAX), "Returns digests of the values of keys.", digest_value),
+    subcommand(
+        "DIGEST-VALUE",
+        (2, usize::MAX),
+        "Returns digests of the values of keys.",
+        digest_value,
+    ),
     subcommand("ERROR", (3, 3), "Replies with this error.", error),
     subcommand("HELP", (2, 2), "Prints this help.", help),
     subcommand("OBJECT", (3, 4), "Describes a key's value.", object),
     subcommand("POPULATE", (3, 5), "Makes a number of keys: [prefix] [bytes].", populate),
-    subcommand("PROTOCOL", (3, 3), "Replies with a value of a type of the protocol.", protocol::reply),
+    subcommand(
+        "PROTOCOL",
+        (3, 3),
+        "Replies with a value of a type of the protocol.",
+        protocol::reply,
+    ),
     subcommand(
         "QUICKLIST-PACKED-THRESHOLD",
         (3, 3),
@@ -77,9 +87,8 @@ const SUBCOMMANDS: &[Subcommand] = &[
 ];
 
 fn debug(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let fits = |at: &&Subcommand| {
-        args.is(1, at.name) && (at.words.0..=at.words.1).contains(&args.len())
-    };
+    let fits =
+        |at: &&Subcommand| args.is(1, at.name) && (at.words.0..=at.words.1).contains(&args.len());
     let Some(subcommand) = SUBCOMMANDS.iter().find(fits) else {
         let word = String::from_utf8_lossy(args.at(1));
         return Err(Error::new(format!(

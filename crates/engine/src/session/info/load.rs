@@ -98,7 +98,10 @@ pub(super) fn keyspace(session: &mut Session<'_, '_>, text: &mut Text) {
         let totals = engine.totals(u8::try_from(database).unwrap_or(u8::MAX));
         if totals.keys > 0 {
             let (keys, volatile) = (totals.keys, totals.volatile);
-            text.field(&format!("db{database}"), format_args!("keys={keys},expires={volatile},avg_ttl=0"));
+            text.field(
+                &format!("db{database}"),
+                format_args!("keys={keys},expires={volatile},avg_ttl=0"),
+            );
         }
     }
 }

@@ -52,9 +52,15 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("maxmemory_policy", "noeviction");
     let fragmented = allocator.active.saturating_sub(allocator.allocated);
     let kept = allocator.resident.saturating_sub(allocator.active);
-    text.field("allocator_frag_ratio", format_args!("{:.2}", ratio(allocator.active, allocator.allocated)));
+    text.field(
+        "allocator_frag_ratio",
+        format_args!("{:.2}", ratio(allocator.active, allocator.allocated)),
+    );
     text.field("allocator_frag_bytes", fragmented);
-    text.field("allocator_rss_ratio", format_args!("{:.2}", ratio(allocator.resident, allocator.active)));
+    text.field(
+        "allocator_rss_ratio",
+        format_args!("{:.2}", ratio(allocator.resident, allocator.active)),
+    );
     text.field("allocator_rss_bytes", kept);
     text.field("mem_fragmentation_ratio", format_args!("{:.2}", ratio(usage.resident_bytes, used)));
     #[allow(clippy::cast_possible_wrap, reason = "memory stays below 2^63 bytes")]
@@ -72,5 +78,8 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("mem_aof_buffer", 0);
     text.field("mem_allocator", "jemalloc");
     text.field("active_defrag_running", 0);
-    text.field("lazyfree_pending_objects", session.worker.garbage.iter().map(|table| table.len()).sum::<usize>());
+    text.field(
+        "lazyfree_pending_objects",
+        session.worker.garbage.iter().map(|table| table.len()).sum::<usize>(),
+    );
 }
