@@ -339,7 +339,7 @@ impl Keys<'_, '_> {
         let (database, clock) = (self.database, self.clock);
         let record = self.table_mut(database, key).find_mut(key.hash, key.bytes)?;
         if let Some(clock) = clock {
-            record.set_clock(clock);
+            record.view().set_clock(clock);
         }
         Some(record)
     }
