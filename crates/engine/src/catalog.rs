@@ -44,10 +44,9 @@ impl Entry {
         Entry {
             id: u16::try_from(id).expect("a few hundred commands"),
             full_name: spec.full_name(),
-            first_key: spec
-                .keys()
-                .first()
-                .map(|key| usize::from(key.first) + usize::from(key.find == Find::Counted)),
+            first_key: spec.keys().first().map(|key| {
+                usize::from(key.first) + usize::from(!matches!(key.find, Find::Range { .. }))
+            }),
             spec,
             handler,
             other_database: None,

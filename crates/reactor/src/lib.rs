@@ -9,7 +9,7 @@
 //! * a reactor belongs to one thread; only its [`Waker`] crosses threads;
 //! * nothing here blocks but [`Reactor::turn`] and [`Acceptor::turn`], and nothing spins;
 //! * an idle connection costs one small slot and no buffer;
-//! * `unsafe` stands in `signals` and `ring` only, one operation a block.
+//! * `unsafe` stands in `signals`, `ring` and `ticks` only, one operation a block.
 
 mod acceptor;
 mod epoll;
@@ -20,6 +20,7 @@ mod ring;
 mod signals;
 mod slots;
 mod socket;
+mod ticks;
 mod uring;
 mod waker;
 
@@ -29,6 +30,7 @@ pub use process::{files_max, notify_supervisor, raise_files_max, terminate_self}
 pub use reactor::{Backend, Kind, Reactor};
 pub use signals::{Signal, Signals};
 pub use socket::{Keepalive, Listener, Peer, Socket};
+pub use ticks::nanos;
 pub use waker::Waker;
 
 #[cfg(test)]

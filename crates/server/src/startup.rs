@@ -6,14 +6,13 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use caudal_engine::config::{Config, IoBackend, STANDARD_INPUT, Supervised};
-use caudal_engine::{Engine, Environment};
+use caudal_engine::{ConfigFile, Engine, Environment, Usage};
 use caudal_reactor::{Acceptor, Arrival, Backend, Kind, Listener, Reactor, Signals};
 
 use crate::crew::Crew;
@@ -52,7 +51,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Fatal> {
     for notice in notices {
         log.notice(format_args!("{}: {}", notice.directive, notice.text));
     }
-    let ended = serve(config, signals, &log);
+    let ended = serve(config, config_file(arguments), signals, &log);
     if let Err(fatal) = &ended {
         log.warning(fatal);
         // The log has said it; the caller only needs the exit status.
@@ -72,7 +71,36 @@ fn read_file(path: &Path) -> io::Result<String> {
     fs::read_to_string(path)
 }
 
-fn serve(mut config: Config, signals: Signals, log: &Log) -> Result<(), Fatal> {
+/// The file that CONFIG REWRITE replaces: the one that the command line begins with.
+fn config_file(arguments: &[String]) -> Option<ConfigFile> {
+    let named = arguments.first().filter(|word| !word.starts_with('-'))?;
+    // Before the working directory changes.
+    let path = fs::canonicalize(named).ok()?;
+    Some(ConfigFile { path, read: |path| fs::read_to_string(path), replace: replace_file })
+}
+
+/// Puts a text in the place of a file: all of it or, on any error, nothing.
+fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.tmp", std::process::id()));
+    let written = fs::File::create(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let replaced = written.and_then(|()| fs::rename(&beside, path));
+    if replaced.is_err() {
+        // What was left half written is of no use to anybody.
+        let _ = fs::remove_file(&beside);
+    }
+    replaced
+}
+
+fn serve(
+    mut config: Config,
+    config_file: Option<ConfigFile>,
+    signals: Signals,
+    log: &Log,
+) -> Result<(), Fatal> {
     enter_directory(&mut config)?;
     raise_limits(&config, log);
     let (backend, kind) = choose_backend(config.process.io_backend, log)?;
@@ -81,7 +109,7 @@ fn serve(mut config: Config, signals: Signals, log: &Log) -> Result<(), Fatal> {
     let _pid_file = config.process.pid_file.as_deref().map(|path| PidFile::write(path, log));
     announce(&listeners, threads, kind, log);
     let supervised = config.process.supervised;
-    let environment = environment(threads, kind).map_err(Fatal::new)?;
+    let environment = environment(threads, kind, config_file).map_err(Fatal::new)?;
     let engine = Engine::new(config, environment);
     let acceptor = Acceptor::new(listeners, Some(signals)).map_err(Fatal::new)?;
     let crew = Crew::start(&engine, threads, backend, &acceptor.waker())
@@ -182,7 +210,11 @@ fn announce(listeners: &[Listener], threads: usize, kind: Kind, log: &Log) {
 }
 
 /// What the engine cannot know by itself.
-fn environment(workers: usize, kind: Kind) -> io::Result<Environment> {
+fn environment(
+    workers: usize,
+    kind: Kind,
+    config_file: Option<ConfigFile>,
+) -> io::Result<Environment> {
     let mut random = [0; 28];
     fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
     let (seed, run) = random.split_first_chunk().expect("28 is more than 8");
@@ -199,15 +231,35 @@ fn environment(workers: usize, kind: Kind) -> io::Result<Environment> {
             Kind::IoUring => "io_uring",
             Kind::Epoll => "epoll",
         },
-        nanos,
+        nanos: caudal_reactor::nanos,
         shutdown: caudal_reactor::terminate_self,
+        usage,
+        sleep: thread::sleep,
+        config_file,
     })
 }
 
-/// Nanoseconds since the first call.
-fn nanos() -> u64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+/// What the system says that this process uses.
+fn usage() -> Usage {
+    /// Ticks a second in which Linux tells programs of CPU time (USER_HZ).
+    const TICKS: u64 = 100;
+    // Fields 14 and 15 of the line, of which the second, in parentheses, may hold anything.
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut times = fields.split_whitespace().skip(11).map_while(|word| word.parse::<u64>().ok());
+    let mut time = || Duration::from_millis(times.next().unwrap_or(0) * (1000 / TICKS));
+    let (user, system) = (time(), time());
+    let kib = |file: &str, name: &str| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+        line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0)
+    };
+    Usage {
+        user,
+        system,
+        resident_bytes: kib("/proc/self/status", "VmRSS:") * 1024,
+        total_bytes: kib("/proc/meminfo", "MemTotal:") * 1024,
+    }
 }
 
 fn tell_supervisor(supervised: Supervised, state: &str, log: &Log) {

@@ -147,6 +147,7 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
             ("range", [("lastkey", last), ("keystep", i64::from(step)), ("limit", 0)])
         }
         Find::Counted => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)]),
+        Find::CountedPairs => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 2)]),
     };
     reply.bulk(b"find_keys");
     reply.map(2);

@@ -8,10 +8,11 @@ mod digest;
 mod protocol;
 
 use crate::engine::Engine;
-use crate::execute::{Progress, access_clock};
+use crate::execute::Progress;
 use crate::session::{DONE, Outcome, Session, SessionCommand, help, on_server};
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags, Spec};
+use caudal_keyspace::access_clock;
 use caudal_keyspace::{Cursor, Event, Held, Key, Keys, Place, SetExpiry, Wanted};
 use caudal_table::{Mode, NewValue, RecordRef, ValueRef};
 use caudal_text::{float, integer};

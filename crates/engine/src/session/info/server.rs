@@ -34,7 +34,7 @@ pub(super) fn server(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("uptime_in_days", uptime / SECONDS_A_DAY);
     text.field("hz", 10);
     text.field("configured_hz", 10);
-    text.field("lru_clock", crate::execute::access_clock(now.unix_ms));
+    text.field("lru_clock", caudal_keyspace::access_clock(now.unix_ms));
     let file = environment.config_file.as_ref().map(|file| file.path.display().to_string());
     text.field("config_file", file.unwrap_or_default());
     if config.net.port != 0 && !config.net.bind.is_empty() {
