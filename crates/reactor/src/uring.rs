@@ -3,9 +3,11 @@
 //! A connection has one standing receive (multishot) into buffers that the ring's connections
 //! share, so an idle one holds none. Small outputs are copied beside each other and sent by the
 //! same call that then waits for input; larger ones are sent at once, as one system call more is
-//! nothing beside copying them. What must stay true: a buffer is in the kernel's hands again before
-//! the turn after the one that brought it has waited; a connection that is short of room has its
-//! remainder here, and takes nothing more until that is sent.
+//! nothing beside copying them. Against epoll a request costs the server's side 1.05 x the CPU with
+//! one ready socket, 0.95 x with two and 0.85 x from eight on (`examples/round_trip.rs`); most of
+//! that is the batched sends, without which it is 0.96 x at best. What must stay true: a buffer is in
+//! the kernel's hands again before the turn after the one that brought it has waited; a connection
+//! that is short of room has its remainder here, and takes nothing more until that is sent.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -17,7 +19,7 @@ use rustix::io::Errno;
 use rustix::net::Shutdown;
 
 use crate::ring::{Completion, Ring};
-use crate::slots::Slots;
+use crate::slots::{Slot, Slots};
 use crate::{Event, Received, Socket, Token, Waker};
 
 /// Larger outputs are not copied: at this size a send costs twice what entering the kernel does.
@@ -70,6 +72,9 @@ struct State {
     /// How the input ended.
     end: Option<End>,
 }
+
+/// Ten thousand idle connections are to cost next to nothing.
+const _: () = assert!(size_of::<Slot<State>>() <= 256);
 
 /// Part of a receive buffer.
 #[derive(Debug, Clone, Copy)]
