@@ -16,7 +16,7 @@ pub(crate) const SPEC: Spec =
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
     let value = context.keys.string(&key)?;
-    if !value.is_some_and(|value| *Text::of(value) == *args.at(2)) {
+    if value.is_none_or(|value| *Text::of(value) != *args.at(2)) {
         return context.reply_integer(0);
     }
     context.keys.remove(&key);
