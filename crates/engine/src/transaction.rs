@@ -222,6 +222,7 @@ impl Worker {
         if queue.bytes > self.tuning.config.clients.query_buffer_bytes_max {
             queue.is_broken = true;
             let text = "ERR Transaction is larger than client-query-buffer-limit";
+            self.shared().stats.count_error(text);
             return connection.reply().error(text);
         }
         queue.commands.push((entry, args));
