@@ -137,7 +137,9 @@ impl Worker {
                 Err(error) => {
                     // What came before it runs first: the error is met again when it is all that is left.
                     if batch.commands.last().is_none_or(|parsed| parsed.member != number) {
-                        connection.output.tail().extend_from_slice(&error.reply_text());
+                        let text = error.reply_text();
+                        self.shared().stats.count_error(&String::from_utf8_lossy(&text));
+                        connection.reply().error_bytes(&text);
                         connection.close = Close::AfterFlush;
                         goes_on = false;
                     }

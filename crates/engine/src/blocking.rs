@@ -158,7 +158,10 @@ impl Worker {
         match self.apply(engine, held, scene, call) {
             Ok(Flow::Done) => {}
             Ok(Flow::Wait(_) | Flow::Busy(_)) => return waiter.unclaim(),
-            Err(error) => Reply::new(&mut output, protocol).error(&error.0),
+            Err(error) => {
+                self.shared().stats.count_error(&error.0);
+                Reply::new(&mut output, protocol).error(&error.0);
+            }
         }
         waiter.places.iter().for_each(|place| engine.keyspace.leave(held, waiter, *place));
         let mail = Mail::Served { connection: waiter.connection, reply: output };

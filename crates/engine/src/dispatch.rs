@@ -34,7 +34,7 @@ impl Worker {
         if connection.reply_mode != ReplyMode::On {
             return self.dispatch_muted(engine, held, connection, request, clock);
         }
-        let entry = match self.admit(engine, connection, request) {
+        let entry = match self.admit(connection, request) {
             Ok(entry) => entry,
             Err(error) => {
                 self.refuse(connection, request.entry, error);
@@ -101,7 +101,6 @@ impl Worker {
     /// The checks that can refuse a command.
     fn admit(
         &self,
-        engine: &Engine,
         connection: &Connection,
         request: Request<'_>,
     ) -> Result<&'static Entry, Error> {
@@ -125,13 +124,9 @@ impl Worker {
             let text = format!("ERR Command '{name}' not allowed inside a transaction");
             return Err(Error::new(text));
         }
-        if self.over_memory
-            && entry.spec.flags.has(Flags::DENYOOM)
-            && !(connection.queue.is_some() && is_transaction_control(entry))
-        {
+        if self.over_memory && may_grow(connection, entry) {
             return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
         }
-        let _ = engine;
         Ok(entry)
     }
 
@@ -290,6 +285,13 @@ fn is_transaction_control(entry: &Entry) -> bool {
 fn may_write(connection: &Connection, entry: &Entry) -> bool {
     let queued = |queue: &crate::transaction::Queue| queue.writes();
     Catalog::is_write(entry)
+        || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
+}
+
+/// Whether a command, or the transaction that it ends, may grow memory.
+fn may_grow(connection: &Connection, entry: &Entry) -> bool {
+    let queued = |queue: &crate::transaction::Queue| queue.may_grow();
+    entry.spec.flags.has(Flags::DENYOOM)
         || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
 }
 

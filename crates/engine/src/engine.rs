@@ -119,6 +119,8 @@ pub struct Engine {
     pub(crate) command_logs: CommandLogs,
     pub(crate) latency: Monitor,
     pub(crate) rates: Rates,
+    /// Memory in use when the store was made.
+    pub(crate) startup_bytes: u64,
     /// Whether expired keys that nobody asks for are reclaimed: DEBUG SET-ACTIVE-EXPIRE.
     pub(crate) reclaims_expired: AtomicBool,
     pub(crate) environment: Environment,
@@ -155,6 +157,7 @@ impl Engine {
             command_logs: CommandLogs::default(),
             latency: Monitor::default(),
             rates: Rates::default(),
+            startup_bytes: caudal_table::memory::used_bytes(),
             reclaims_expired: AtomicBool::new(true),
             environment,
             config: RwLock::new(Arc::new(config)),

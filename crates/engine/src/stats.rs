@@ -243,9 +243,9 @@ mod tests {
     #[test]
     fn every_duration_falls_into_a_bucket_that_ends_close_above_it() {
         let mut last = 0;
-        for shift in 0..=OCTAVES + 2 {
+        for shift in 3..=OCTAVES + 2 {
             for more in [0, 1, 3] {
-                let nanos = (1_u64 << shift) + (more << shift.saturating_sub(3));
+                let nanos = (1_u64 << shift) + (more << (shift - 3));
                 let bucket = bucket_of(nanos);
                 assert!(bucket >= last, "{nanos}");
                 last = bucket;
@@ -255,6 +255,7 @@ mod tests {
                 }
             }
         }
+        assert_eq!(bucket_of(u64::MAX), OCTAVES * BUCKETS_AN_OCTAVE - 1);
     }
 
     #[test]

@@ -33,6 +33,11 @@ impl Queue {
         self.commands.iter().any(|(entry, _)| Catalog::is_write(entry))
     }
 
+    /// Whether any queued command may grow memory.
+    pub(crate) fn may_grow(&self) -> bool {
+        self.commands.iter().any(|(entry, _)| entry.spec.flags.has(Flags::DENYOOM))
+    }
+
     /// Number of commands.
     pub(crate) fn len(&self) -> usize {
         self.commands.len()
@@ -55,18 +60,20 @@ const MULTI: Spec = spec("MULTI", "Starts a transaction.")
     .flag(Flags::ALLOW_BUSY)
     .flag(Flags::NO_MULTI);
 const EXEC: Spec = Spec::new("EXEC", "Runs the queued commands as one.")
+    .complexity("Depends on commands in the transaction")
     .since("1.2.0")
     .group(Group::Transactions)
     .no_script()
     .loading_stale()
     .flag(Flags::SKIP_SLOWLOG);
 const DISCARD: Spec =
-    spec("DISCARD", "Forgets the queued commands.").since("2.0.0").flag(Flags::ALLOW_BUSY);
+    spec("DISCARD", "Forgets the queued commands.").complexity("O(N), when N is the number of queued commands").since("2.0.0").flag(Flags::ALLOW_BUSY);
 const WATCH: Spec = spec("WATCH", "Lets the next EXEC run only if these keys stay unchanged.")
     .since("2.2.0")
     .arity(-2)
     .flag(Flags::ALLOW_BUSY)
     .flag(Flags::NO_MULTI)
+    .complexity("O(1) for every key.")
     .key_range(1, -1, 1, KeyFlags::RO);
 const UNWATCH: Spec =
     spec("UNWATCH", "Forgets the watched keys.").since("2.2.0").flag(Flags::ALLOW_BUSY);
@@ -222,6 +229,7 @@ impl Worker {
         if queue.bytes > self.tuning.config.clients.query_buffer_bytes_max {
             queue.is_broken = true;
             let text = "ERR Transaction is larger than client-query-buffer-limit";
+            self.shared().stats.count_error(text);
             return connection.reply().error(text);
         }
         queue.commands.push((entry, args));

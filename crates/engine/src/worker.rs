@@ -304,7 +304,8 @@ impl Worker {
         }
     }
 
-    fn check_memory(&mut self) {
+    /// Compares the memory in use with `maxmemory`.
+    pub(crate) fn check_memory(&mut self) {
         let limit = self.tuning.config.memory.bytes_max;
         self.over_memory = limit.is_some_and(|limit| caudal_table::memory::used_bytes() > limit);
     }

@@ -61,7 +61,10 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(DOCS, docs),
     SessionCommand::new(GETKEYS, get_keys),
     SessionCommand::new(GETKEYSANDFLAGS, get_keys_and_flags),
-    help::help("COMMAND", Group::Server, "5.0.0"),
+    SessionCommand::new(
+        asked_often(help::help("COMMAND", Group::Server, "5.0.0").spec),
+        help::apply,
+    ),
     SessionCommand::new(INFO, info),
     SessionCommand::new(LIST, list),
 ];

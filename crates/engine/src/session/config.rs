@@ -63,6 +63,7 @@ fn set(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         .map_err(|error: SetError| Error::new(error.to_string()))?;
     // Commands that follow in this turn see the change; other workers see it with their next turn.
     session.worker.tuning = Tuning::of(session.engine);
+    session.worker.check_memory();
     session.reply_ok()
 }
 

@@ -33,7 +33,7 @@ const SWAPDB: Spec = spec("SWAPDB", "Exchanges the contents of two databases.")
     .arity(3)
     .fast()
     .complexity(
-        "O(N) where N is the count of clients watching or blocking on keys from both databases",
+        "O(N) where N is the count of clients watching or blocking on keys from both databases.",
     );
 
 /// The family.

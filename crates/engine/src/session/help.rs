@@ -18,7 +18,8 @@ pub(super) const fn help(
     SessionCommand::new(spec, apply)
 }
 
-fn apply(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+/// Lists the subcommands of the container that was called.
+pub(super) fn apply(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let catalog = session.engine.catalog;
     let container = catalog.find(args.at(0)).ok_or(Error::SYNTAX)?;
     let mut lines = Vec::new();

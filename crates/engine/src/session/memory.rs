@@ -131,6 +131,7 @@ fn stats(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     let integers = [
         ("peak.allocated", peak),
         ("total.allocated", used),
+        ("startup.allocated", engine.startup_bytes),
         ("replication.backlog", 0),
         ("clients.slaves", 0),
         ("cluster.links", 0),
@@ -138,7 +139,7 @@ fn stats(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
         ("lua.caches", 0),
         ("functions.caches", 0),
         ("keys.count", keys),
-        ("keys.bytes-per-key", used / keys.max(1)),
+        ("keys.bytes-per-key", used.saturating_sub(engine.startup_bytes) / keys.max(1)),
         ("allocator.allocated", figures.allocated),
         ("allocator.active", figures.active),
         ("allocator.resident", figures.resident),

@@ -19,7 +19,7 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 const AUTH: Spec = spec("AUTH", "Gives the password.")
     .arity(-2)
-    .complexity("O(N) where N is the number of passwords of the user");
+    .complexity("O(N) where N is the number of passwords defined for the user");
 const HELLO: Spec = spec("HELLO", "Chooses the protocol, and signs on.").since("6.0.0").arity(-1);
 const QUIT: Spec = spec("QUIT", "Closes the connection.").arity(-1);
 const RESET: Spec =

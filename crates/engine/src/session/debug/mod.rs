@@ -15,7 +15,7 @@ use caudal_commands::{Args, Error, Flags, Spec};
 use caudal_keyspace::access_clock;
 use caudal_keyspace::{Cursor, Event, Held, Key, Keys, Place, SetExpiry, Wanted};
 use caudal_table::{Mode, NewValue, RecordRef, ValueRef};
-use caudal_text::{float, integer};
+use caudal_text::{float, glob, integer};
 use caudal_value::Object;
 use digest::Digest;
 use std::sync::atomic::Ordering::Relaxed;
@@ -84,6 +84,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         "Whether (0 or 1) expired keys that nobody asks for are reclaimed.",
         set_active_expire,
     ),
+    subcommand(
+        "STRINGMATCH-LEN",
+        (4, 4),
+        "Whether (1 or 0) a number of letters a matches a pattern.",
+        string_match,
+    ),
     subcommand("SLEEP", (3, 3), "Keeps this worker busy for some seconds.", sleep),
 ];
 
@@ -129,6 +135,16 @@ fn set_active_expire(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let on = args.integer(2)? != 0;
     session.engine.reclaims_expired.store(on, Relaxed);
     session.reply_ok()
+}
+
+fn string_match(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    let length = usize::try_from(args.positive(2)?).map_err(|_| Error::NOT_POSITIVE)?;
+    if length > session.worker.tuning.config.clients.bulk_bytes_max {
+        return Err(Error::TOO_LONG);
+    }
+    let text = vec![b'a'; length];
+    let matched = glob::matches(args.at(3), &text, glob::Case::Sensitive);
+    session.reply_count(usize::from(matched))
 }
 
 fn whole_digest(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {

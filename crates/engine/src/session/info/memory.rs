@@ -35,6 +35,7 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     bytes("used_memory_rss", usage.resident_bytes);
     bytes("used_memory_peak", peak);
     text.field("used_memory_peak_perc", format_args!("{:.2}%", 100.0 * ratio(used, peak)));
+    text.field("used_memory_startup", engine.startup_bytes);
     text.field("allocator_allocated", allocator.allocated);
     text.field("allocator_active", allocator.active);
     text.field("allocator_resident", allocator.resident);
