@@ -12,6 +12,8 @@ mod registry;
 mod spec;
 
 mod generic;
+mod list;
+mod set;
 mod string;
 
 pub use args::{Args, Cursor, OwnedArgs};

@@ -316,16 +316,6 @@ impl Keys<'_, '_> {
         self.effects.push(self.database, words.iter().copied());
     }
 
-    fn object_mut(&mut self, key: &Key<'_>) -> Option<&mut Object> {
-        self.reclaim(key);
-        let (database, clock) = (self.database, self.clock);
-        let table = self.table_mut(database, key);
-        if let Some(clock) = clock {
-            table.find(key.hash, key.bytes)?.set_clock(clock);
-        }
-        table.find_mut(key.hash, key.bytes)?.into_object()
-    }
-
     /// Whether a key that can be written is there, and its kind.
     pub fn kind_mut(&mut self, key: &Key<'_>) -> Option<Kind> {
         self.reclaim(key);
@@ -367,13 +357,10 @@ macro_rules! typed {
             #[doc = concat!("The ", $what, " of a key, to be changed. Follow with `", stringify!($drop_empty), "` if it may become empty.")]
             #[inline]
             pub fn $write(&mut self, key: &Key<'_>) -> Result<Option<&mut $type>, WrongType> {
-                match self.kind_mut(key) {
-                    None => Ok(None),
-                    Some(Kind::$type) => match self.object_mut(key) {
-                        Some(Object::$type(value)) => Ok(Some(value)),
-                        _ => Err(WrongType),
-                    },
-                    Some(_) => Err(WrongType),
+                let Some(record) = self.record_mut(key) else { return Ok(None) };
+                match record.into_object() {
+                    Some(Object::$type(value)) => Ok(Some(value)),
+                    _ => Err(WrongType),
                 }
             }
 
