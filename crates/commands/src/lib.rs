@@ -9,9 +9,13 @@ mod context;
 mod error;
 mod numbers;
 mod registry;
+mod sample;
+mod scan;
 mod spec;
 
 mod generic;
+mod hash;
+mod sorted_set;
 mod string;
 
 pub use args::{Args, Cursor, OwnedArgs};

@@ -22,5 +22,12 @@ impl Command {
 
 /// Every command, family by family.
 pub fn all() -> impl Iterator<Item = &'static Command> {
-    [crate::generic::COMMANDS, crate::string::COMMANDS].into_iter().flatten()
+    [
+        crate::generic::COMMANDS,
+        crate::hash::COMMANDS,
+        crate::sorted_set::COMMANDS,
+        crate::string::COMMANDS,
+    ]
+    .into_iter()
+    .flatten()
 }

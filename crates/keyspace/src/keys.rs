@@ -316,16 +316,6 @@ impl Keys<'_, '_> {
         self.effects.push(self.database, words.iter().copied());
     }
 
-    fn object_mut(&mut self, key: &Key<'_>) -> Option<&mut Object> {
-        self.reclaim(key);
-        let (database, clock) = (self.database, self.clock);
-        let table = self.table_mut(database, key);
-        if let Some(clock) = clock {
-            table.find(key.hash, key.bytes)?.set_clock(clock);
-        }
-        table.find_mut(key.hash, key.bytes)?.into_object()
-    }
-
     /// Whether a key that can be written is there, and its kind.
     pub fn kind_mut(&mut self, key: &Key<'_>) -> Option<Kind> {
         self.reclaim(key);
@@ -352,7 +342,7 @@ impl Keys<'_, '_> {
 
 /// Reading and writing by type.
 macro_rules! typed {
-    ($type:ident, $read:ident, $write:ident, $create:ident, $drop_empty:ident, $what:literal) => {
+    ($type:ident, $read:ident, $write:ident, $create:ident, $change:ident, $drop_empty:ident, $what:literal) => {
         impl Keys<'_, '_> {
             #[doc = concat!("The ", $what, " of a key.")]
             #[inline]
@@ -367,14 +357,30 @@ macro_rules! typed {
             #[doc = concat!("The ", $what, " of a key, to be changed. Follow with `", stringify!($drop_empty), "` if it may become empty.")]
             #[inline]
             pub fn $write(&mut self, key: &Key<'_>) -> Result<Option<&mut $type>, WrongType> {
-                match self.kind_mut(key) {
-                    None => Ok(None),
-                    Some(Kind::$type) => match self.object_mut(key) {
-                        Some(Object::$type(value)) => Ok(Some(value)),
-                        _ => Err(WrongType),
-                    },
-                    Some(_) => Err(WrongType),
+                let Some(record) = self.record_mut(key) else { return Ok(None) };
+                match record.into_object() {
+                    Some(Object::$type(value)) => Ok(Some(value)),
+                    _ => Err(WrongType),
                 }
+            }
+
+            #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up, on a new one if there is none, which is stored if it is not empty afterwards. Follow with `", stringify!($drop_empty), "` if an old one may become empty.")]
+            #[inline]
+            pub fn $change<R>(
+                &mut self,
+                key: &Key<'_>,
+                change: impl FnOnce(&mut $type, &Limits) -> R,
+            ) -> Result<R, WrongType> {
+                let limits = self.limits;
+                if let Some(value) = self.$write(key)? {
+                    return Ok(change(value, limits));
+                }
+                let mut value = $type::default();
+                let result = change(&mut value, limits);
+                if value.len() > 0 {
+                    self.set(key, NewValue::Object(Object::$type(value)), SetExpiry::Clear);
+                }
+                Ok(result)
             }
 
             #[doc = concat!("The ", $what, " of a key, a new empty one if there is none; the caller adds to it.")]
@@ -404,14 +410,15 @@ macro_rules! typed {
     };
 }
 
-typed!(List, list, list_mut, list_or_new, drop_empty_list, "list");
-typed!(Set, set_of, set_mut, set_or_new, drop_empty_set, "set");
-typed!(Hash, hash, hash_mut, hash_or_new, drop_empty_hash, "hash");
+typed!(List, list, list_mut, list_or_new, change_list, drop_empty_list, "list");
+typed!(Set, set_of, set_mut, set_or_new, change_set, drop_empty_set, "set");
+typed!(Hash, hash, hash_mut, hash_or_new, change_hash, drop_empty_hash, "hash");
 typed!(
     SortedSet,
     sorted_set,
     sorted_set_mut,
     sorted_set_or_new,
+    change_sorted_set,
     drop_empty_sorted_set,
     "sorted set"
 );
