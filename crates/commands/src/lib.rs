@@ -9,11 +9,15 @@ mod context;
 mod error;
 mod numbers;
 mod registry;
+mod sample;
+mod scan;
 mod spec;
 
 mod generic;
+mod hash;
 mod list;
 mod set;
+mod sorted_set;
 mod string;
 
 pub use args::{Args, Cursor, OwnedArgs};

@@ -22,7 +22,14 @@ impl Command {
 
 /// Every command, family by family.
 pub fn all() -> impl Iterator<Item = &'static Command> {
-    [crate::generic::COMMANDS, crate::list::COMMANDS, crate::set::COMMANDS, crate::string::COMMANDS]
-        .into_iter()
-        .flatten()
+    [
+        crate::generic::COMMANDS,
+        crate::hash::COMMANDS,
+        crate::list::COMMANDS,
+        crate::set::COMMANDS,
+        crate::sorted_set::COMMANDS,
+        crate::string::COMMANDS,
+    ]
+    .into_iter()
+    .flatten()
 }

@@ -342,7 +342,7 @@ impl Keys<'_, '_> {
 
 /// Reading and writing by type.
 macro_rules! typed {
-    ($type:ident, $read:ident, $write:ident, $create:ident, $drop_empty:ident, $what:literal) => {
+    ($type:ident, $read:ident, $write:ident, $create:ident, $change:ident, $drop_empty:ident, $what:literal) => {
         impl Keys<'_, '_> {
             #[doc = concat!("The ", $what, " of a key.")]
             #[inline]
@@ -362,6 +362,25 @@ macro_rules! typed {
                     Some(Object::$type(value)) => Ok(Some(value)),
                     _ => Err(WrongType),
                 }
+            }
+
+            #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up, on a new one if there is none, which is stored if it is not empty afterwards. Follow with `", stringify!($drop_empty), "` if an old one may become empty.")]
+            #[inline]
+            pub fn $change<R>(
+                &mut self,
+                key: &Key<'_>,
+                change: impl FnOnce(&mut $type, &Limits) -> R,
+            ) -> Result<R, WrongType> {
+                let limits = self.limits;
+                if let Some(value) = self.$write(key)? {
+                    return Ok(change(value, limits));
+                }
+                let mut value = $type::default();
+                let result = change(&mut value, limits);
+                if value.len() > 0 {
+                    self.set(key, NewValue::Object(Object::$type(value)), SetExpiry::Clear);
+                }
+                Ok(result)
             }
 
             #[doc = concat!("The ", $what, " of a key, a new empty one if there is none; the caller adds to it.")]
@@ -391,14 +410,15 @@ macro_rules! typed {
     };
 }
 
-typed!(List, list, list_mut, list_or_new, drop_empty_list, "list");
-typed!(Set, set_of, set_mut, set_or_new, drop_empty_set, "set");
-typed!(Hash, hash, hash_mut, hash_or_new, drop_empty_hash, "hash");
+typed!(List, list, list_mut, list_or_new, change_list, drop_empty_list, "list");
+typed!(Set, set_of, set_mut, set_or_new, change_set, drop_empty_set, "set");
+typed!(Hash, hash, hash_mut, hash_or_new, change_hash, drop_empty_hash, "hash");
 typed!(
     SortedSet,
     sorted_set,
     sorted_set_mut,
     sorted_set_or_new,
+    change_sorted_set,
     drop_empty_sorted_set,
     "sorted set"
 );

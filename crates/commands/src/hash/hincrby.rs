@@ -1,0 +1,33 @@
+//! HINCRBY.
+
+use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
+use caudal_keyspace::Event;
+use caudal_text::integer::Decimal;
+
+pub(crate) const SPEC: Spec = Spec::new("HINCRBY", "Adds to the integer in a field.")
+    .group(Group::Hash)
+    .since("2.0.0")
+    .arity(4)
+    .write()
+    .deny_oom()
+    .fast()
+    .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE));
+
+const NOT_INTEGER: Error = Error::text("ERR hash value is not an integer");
+const OVERFLOW: Error = Error::text("ERR increment or decrement would overflow");
+
+pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+    let (field, delta) = (args.at(2), args.integer(3)?);
+    let key = context.key(args, 1);
+    let total = context.keys.change_hash(&key, |hash, limits| {
+        let value = match hash.get(field) {
+            None => 0,
+            Some(value) => value.integer().ok_or(NOT_INTEGER)?,
+        };
+        let total = value.checked_add(delta).ok_or(OVERFLOW)?;
+        hash.insert(field, &Decimal::new(total), limits);
+        Ok::<i64, Error>(total)
+    })??;
+    context.keys.changed(&key, Event::hash("hincrby"));
+    context.reply_integer(total)
+}

@@ -1,0 +1,66 @@
+//! HRANDFIELD.
+
+use crate::context::reply_item;
+use crate::sample::Sample;
+use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
+use caudal_wire::Protocol;
+
+pub(crate) const SPEC: Spec = Spec::new("HRANDFIELD", "Returns random fields of a hash.")
+    .group(Group::Hash)
+    .since("6.2.0")
+    .arity(-2)
+    .readonly()
+    .complexity("O(N) with N the number of fields returned.")
+    .tips(&["nondeterministic_output"])
+    .key(1, KeyFlags::RO.and(KeyFlags::ACCESS));
+
+/// The sample asked for, and whether values belong to it; none for a single field.
+fn parse(args: Args<'_>) -> Result<Option<(Sample, bool)>, Error> {
+    if args.len() == 2 {
+        return Ok(None);
+    }
+    let sample = Sample::parse(args, 2)?;
+    match args.len() {
+        3 => Ok(Some((sample, false))),
+        4 if args.is(3, "WITHVALUES") => Ok(Some((sample.in_pairs()?, true))),
+        _ => Err(Error::SYNTAX),
+    }
+}
+
+pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+    let wanted = parse(args)?;
+    let key = context.key(args, 1);
+    let found = context.keys.hash(&key)?;
+    let reply = &mut context.reply;
+    let Some((sample, with_values)) = wanted else {
+        let field = found.and_then(|hash| hash.nth(context.random.below(hash.len())));
+        match field {
+            Some((field, _)) => reply_item(reply, field),
+            None => reply.null(),
+        }
+        return DONE;
+    };
+    let Some(hash) = found else {
+        reply.array(0);
+        return DONE;
+    };
+    let count = sample.len(hash.len(), hash.memory())?;
+    let nested = with_values && reply.protocol() == Protocol::Resp3;
+    reply.array(if with_values && !nested { 2 * count } else { count });
+    sample.draw(
+        context.random,
+        hash.len(),
+        hash.iter(),
+        |at| hash.nth(at),
+        |(field, value)| {
+            if nested {
+                reply.array(2);
+            }
+            reply_item(reply, field);
+            if with_values {
+                reply_item(reply, value);
+            }
+        },
+    );
+    DONE
+}
