@@ -66,8 +66,10 @@ const EXEC: Spec = Spec::new("EXEC", "Runs the queued commands as one.")
     .no_script()
     .loading_stale()
     .flag(Flags::SKIP_SLOWLOG);
-const DISCARD: Spec =
-    spec("DISCARD", "Forgets the queued commands.").complexity("O(N), when N is the number of queued commands").since("2.0.0").flag(Flags::ALLOW_BUSY);
+const DISCARD: Spec = spec("DISCARD", "Forgets the queued commands.")
+    .complexity("O(N), when N is the number of queued commands")
+    .since("2.0.0")
+    .flag(Flags::ALLOW_BUSY);
 const WATCH: Spec = spec("WATCH", "Lets the next EXEC run only if these keys stay unchanged.")
     .since("2.2.0")
     .arity(-2)
