@@ -1,7 +1,7 @@
 //! What a command is given, and what it gives back.
 
 use crate::{Args, Error};
-use caudal_keyspace::{Busy, Key, Keys, Totals};
+use caudal_keyspace::{Busy, Key, Keys};
 use caudal_table::{KeyHash, Kind, ValueRef};
 use caudal_value::Item;
 use caudal_wire::Reply;
@@ -72,8 +72,6 @@ pub struct Context<'a, 'k> {
     pub random: &'a mut Random,
     /// Limits.
     pub settings: &'a Settings,
-    /// The number of keys in a database, summed over the workers.
-    pub totals: &'a dyn Fn(u8) -> Totals,
     /// False in a transaction or a script, where a blocking command gets nothing at once.
     pub may_wait: bool,
     /// The hash of the first key, which dispatch has computed: (argument, hash).

@@ -68,6 +68,7 @@ impl Worker {
         }
         prefetch(engine, &batch);
         let executed = self.execute_batch(engine, &mut batch);
+        self.remove_stale(engine);
         for member in batch.members.drain(..) {
             self.put_back(member);
         }

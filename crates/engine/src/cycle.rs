@@ -5,8 +5,8 @@
 use crate::engine::Engine;
 use crate::rates::Totals;
 use crate::worker::Worker;
-use caudal_keyspace::Place;
-use caudal_table::SLOTS;
+use caudal_keyspace::{Held, Place, Wanted};
+use caudal_table::{Mode, SLOTS};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Time between two slices.
@@ -60,6 +60,21 @@ impl Cycle {
 }
 
 impl Worker {
+    /// Removes the keys that the batch's readers found past their expiry. A busy slot is left to the cycle.
+    pub(crate) fn remove_stale(&mut self, engine: &Engine) {
+        if self.stale.is_empty() {
+            return;
+        }
+        let counters = &engine.workers[self.id].counters;
+        for key in self.stale.take() {
+            let wanted = Wanted { place: key.place, mode: Mode::Exclusive };
+            if let Ok(mut held) = Held::one(&engine.keyspace, wanted) {
+                let now = self.now.unix_ms;
+                engine.keyspace.reclaim(&mut held, &key, now, counters, &mut self.effects);
+            }
+        }
+    }
+
     /// Does what is due. Inside a turn, with no lock held.
     pub(crate) fn run_cycle(&mut self, engine: &Engine) {
         self.retry_leaving();

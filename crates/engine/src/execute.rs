@@ -114,7 +114,6 @@ impl Worker {
         call: Call<'_>,
     ) -> Outcome {
         let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
-        let totals = |database| engine.totals(database);
         let mut context = Context {
             keys: Keys {
                 held,
@@ -125,6 +124,7 @@ impl Worker {
                 counters: &engine.workers[self.id].counters,
                 effects: &mut self.effects,
                 ready: &mut self.ready_keys,
+                stale: &self.stale,
                 changes: 0,
                 explained: false,
                 clock,
@@ -132,7 +132,6 @@ impl Worker {
             reply: scene.reply,
             random: &mut self.random,
             settings: &self.tuning.settings,
-            totals: &totals,
             may_wait: scene.may_wait,
             first_key: call.first_key,
         };

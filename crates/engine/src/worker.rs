@@ -10,7 +10,7 @@ use crate::mail::Mail;
 use crate::stats;
 use crate::tuning::{Tuning, refusal};
 use caudal_commands::Random;
-use caudal_keyspace::{Effects, Place, Ready, Waiter, Watch};
+use caudal_keyspace::{Effects, Place, Ready, Stale, Waiter, Watch};
 use caudal_table::Table;
 use caudal_wire::Output;
 use std::collections::{HashMap, VecDeque};
@@ -59,6 +59,8 @@ pub struct Worker {
     pub(crate) effects: Effects,
     /// Keys that the running command made ready.
     pub(crate) ready_keys: Vec<Ready>,
+    /// Keys that this batch's readers found past their expiry.
+    pub(crate) stale: Stale,
     /// Messages of this worker to itself, read at the end of each batch.
     pub(crate) own_mail: VecDeque<Mail>,
     pub(crate) timers: Timers,
@@ -97,6 +99,7 @@ impl Worker {
             random: Random::new(seed),
             effects: Effects::default(),
             ready_keys: Vec::new(),
+            stale: Stale::default(),
             own_mail: VecDeque::new(),
             timers: Timers::default(),
             over_memory: false,

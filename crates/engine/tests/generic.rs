@@ -167,6 +167,15 @@ fn expired_keys_leave_the_count_within_seconds() {
 }
 
 #[test]
+fn an_expired_key_that_was_missed_leaves_the_count_at_once() {
+    let (mut local, client) = store();
+    local.say(client, "SET k v PX 10");
+    local.advance_ms(11);
+    assert_eq!(local.say(client, "GET k"), "(nil)");
+    assert_eq!(local.say(client, "DBSIZE"), ":0");
+}
+
+#[test]
 fn a_new_name_takes_the_expiry_along() {
     check(
         "SET a 1 EX 100 -> OK

@@ -6,7 +6,7 @@
 
 use crate::held::Held;
 use crate::keyspace::expire_key;
-use crate::{Counters, Effects, Event, Keyspace, Millis, Place, access_clock};
+use crate::{Counters, Effects, Event, Keyspace, Millis, Place, Stale, access_clock};
 use caudal_table::{
     KeyHash, Kind, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table, ValueRef,
 };
@@ -65,6 +65,8 @@ pub struct Keys<'a, 'k> {
     pub effects: &'a mut Effects,
     /// Keys that waiters may want.
     pub ready: &'a mut Vec<Ready>,
+    /// Keys that a reader found past their expiry: it may not remove them, who comes after it does.
+    pub stale: &'a Stale,
     /// How many changes the command has made.
     pub changes: u64,
     /// Whether the command has given its own effects; if not, its words are its effect.
@@ -112,7 +114,10 @@ impl Keys<'_, '_> {
         let guard = self.held.at(Place { database, slot: key.hash.slot().0 })?;
         let record = guard.table().find(key.hash, key.bytes)?;
         match record.expiry() {
-            Some(expiry) if expiry < self.now => None,
+            Some(expiry) if expiry < self.now => {
+                self.stale.add(guard.database(), key);
+                None
+            }
             _ => Some(record),
         }
     }

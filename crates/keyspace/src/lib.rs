@@ -17,6 +17,7 @@ mod keyspace;
 mod parking;
 mod scan;
 mod side;
+mod stale;
 mod waiters;
 mod watches;
 
@@ -31,6 +32,7 @@ pub use keyspace::Keyspace;
 pub use parking::Parked;
 pub use scan::{Cursor, Visit};
 pub use side::Side;
+pub use stale::Stale;
 pub use waiters::Waiter;
 pub use watches::{Watch, WatchedKey};
 

@@ -1,7 +1,6 @@
 //! Commands on keys of any type.
 
 mod copy;
-mod dbsize;
 mod del;
 mod exists;
 mod expire;
@@ -20,7 +19,6 @@ use crate::Command;
 /// The family, in the order of the reference.
 pub(crate) const COMMANDS: &[Command] = &[
     copy::COMMAND,
-    Command::new(dbsize::SPEC, dbsize::apply),
     Command::new(del::DEL, del::apply),
     Command::new(exists::EXISTS, exists::exists),
     Command::new(expire::EXPIRE, expire::expire),

@@ -265,7 +265,7 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
     }
     let mut keys = Vec::new();
     entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), flags)));
-    let needs_count = |key: &KeySpec| key.find == Find::Counted;
+    let needs_count = |key: &KeySpec| !matches!(key.find, Find::Range { .. });
     let counted = entry.spec.keys().iter().filter(|key| needs_count(key));
     let counts_hold = counted.into_iter().all(|key| {
         let first = usize::from(key.first);

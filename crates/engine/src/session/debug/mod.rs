@@ -194,6 +194,7 @@ impl Worker {
             counters: &engine.workers[self.id].counters,
             effects: &mut self.effects,
             ready: &mut self.ready_keys,
+            stale: &self.stale,
             changes: 0,
             explained: false,
             clock: None,
