@@ -1,0 +1,196 @@
+//! What connections learn of each other and do to each other: CLIENT LIST, KILL, PAUSE.
+
+use caudal_engine::Close;
+use caudal_engine::config::Config;
+use caudal_engine::local::{Client, Local};
+
+/// The lines of CLIENT LIST, by the ids in them.
+fn ids(local: &mut Local, client: Client, filter: &str) -> Vec<u64> {
+    let words = format!("CLIENT LIST {filter}");
+    let words = caudal_text::words::split(words.as_bytes()).unwrap();
+    let caudal_wire::Frame::Bulk(text) = local.call(client, &words) else {
+        panic!("{filter}: not a text")
+    };
+    let text = String::from_utf8(text).unwrap();
+    text.lines().map(|line| line[3..line.find(' ').unwrap()].parse().unwrap()).collect()
+}
+
+#[test]
+fn a_line_describes_a_connection() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two) = (local.connect(0), local.connect(1));
+    for line in ["CLIENT SETNAME two", "SELECT 3", "WATCH a b", "MULTI"] {
+        assert_eq!(local.say(two, line), "OK");
+    }
+    assert_eq!(local.say(two, "GET a"), "QUEUED");
+    local.advance_ms(2500);
+    let info = local.say(one, "CLIENT LIST ID 2");
+    for part in [
+        "id=2 addr=127.0.0.1:1 ",
+        " name=two age=2 idle=2 flags=x ",
+        " db=3 sub=0 psub=0 ssub=0 multi=1 watch=2 ",
+        " cmd=get user=default redir=-1 resp=2 ",
+        " tot-cmds=4 ",
+    ] {
+        assert!(info.contains(part), "{part} in {info}");
+    }
+    assert_eq!(local.say(two, "DISCARD"), "OK");
+    assert!(local.say(one, "CLIENT LIST ID 2").contains(" flags=N "));
+    assert!(local.say(one, "HELLO 3").starts_with('{'));
+    assert!(local.say(one, "CLIENT INFO").starts_with("=\"id=1 "));
+}
+
+#[test]
+fn filters_choose_connections_and_know_their_words() {
+    let mut local = Local::new(Config::default(), 2);
+    let one = local.connect(0);
+    local.advance_ms(10_000);
+    let (two, three) = (local.connect(1), local.connect(0));
+    assert_eq!(local.say(two, "CLIENT SETNAME two"), "OK");
+    assert_eq!(local.say(two, "CLIENT SETINFO LIB-NAME lib"), "OK");
+    assert_eq!(local.say(three, "SELECT 4"), "OK");
+    assert_eq!(local.say(three, "CLIENT NO-TOUCH on"), "OK");
+    for (filter, expected) in [
+        ("", vec![1, 2, 3]),
+        ("ID 1 2 99999", vec![1, 2]),
+        ("ID 1 ID 2", vec![]),
+        ("TYPE normal", vec![1, 2, 3]),
+        ("TYPE pubsub", vec![]),
+        ("TYPE replica", vec![]),
+        ("NOT-TYPE normal", vec![]),
+        ("USER default SKIPME yes", vec![2, 3]),
+        ("NAME two", vec![2]),
+        ("NOT-NAME two", vec![1, 3]),
+        ("NAME ''", vec![]),
+        ("LIB-NAME lib", vec![2]),
+        ("DB 4", vec![3]),
+        ("NOT-DB 4", vec![1, 2]),
+        ("FLAGS T", vec![3]),
+        ("NOT-FLAGS T", vec![1, 2]),
+        ("MAXAGE 5", vec![1]),
+        ("CAPA r", vec![]),
+        ("IP 127.0.0.1", vec![1, 2, 3]),
+        ("ADDR 127.0.0.1:1", vec![1, 2, 3]),
+        ("LADDR x", vec![]),
+        ("NOT-ID 3 NAME two", vec![2]),
+    ] {
+        assert_eq!(ids(&mut local, one, filter), expected, "{filter}");
+    }
+    for (filter, error) in [
+        ("FOO bar", "-ERR syntax error"),
+        ("ID", "-ERR syntax error"),
+        ("ID 1 x", "-ERR syntax error"),
+        ("NAME", "-ERR syntax error"),
+        ("NOT-IDLE 5", "-ERR syntax error"),
+        ("SKIPME foo", "-ERR syntax error"),
+        ("ID 0", "-ERR client-id should be greater than 0"),
+        ("TYPE bogus", "-ERR Unknown client type 'bogus'"),
+        ("USER nosuch", "-ERR No such user 'nosuch'"),
+        ("MAXAGE x", "-ERR maxage is not an integer or out of range"),
+        ("MAXAGE 0", "-ERR maxage should be greater than 0"),
+        ("IDLE 0", "-ERR idle should be greater than 0"),
+        ("FLAGS Q", "-ERR Unknown flags found in the provided filter: Q"),
+        ("NOT-FLAGS Q", "-ERR Unknown flags found in the NOT-FLAGS filter: Q"),
+        ("CAPA q", "-ERR Unknown capa found in the provided filter: q"),
+        ("DB x", "-ERR DB is not an integer or out of range"),
+        ("DB 99", "-ERR DB number should be between 0 and 15"),
+    ] {
+        assert_eq!(local.say(one, &format!("CLIENT LIST {filter}")), error, "{filter}");
+    }
+}
+
+#[test]
+fn killed_connections_are_closed_on_every_worker() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two, three) = (local.connect(0), local.connect(1), local.connect(0));
+    assert_eq!(local.say(one, "CLIENT KILL 1.2.3.4:5"), "-ERR No such client");
+    assert_eq!(local.say(one, "CLIENT KILL ID 99999"), ":0");
+    assert_eq!(local.say(one, "CLIENT KILL TYPE bogus"), "-ERR Unknown client type 'bogus'");
+    assert_eq!(local.say(one, "CLIENT KILL ID x"), "-ERR syntax error");
+    assert_eq!(
+        local.say(one, "CLIENT KILL"),
+        "-ERR wrong number of arguments for 'client|kill' command"
+    );
+    assert_eq!(local.say(one, "CLIENT KILL ID 2"), ":1");
+    assert_eq!(local.close_wanted(two), Close::Now);
+    assert_eq!(ids(&mut local, one, ""), [1, 3]);
+    assert_eq!(local.say(one, "CLIENT KILL TYPE normal"), ":1");
+    assert_eq!(local.close_wanted(three), Close::Now);
+    assert_eq!(local.close_wanted(one), Close::No);
+    assert_eq!(local.say(one, "CLIENT KILL TYPE normal SKIPME no"), ":1");
+    assert_eq!(local.close_wanted(one), Close::AfterFlush);
+}
+
+#[test]
+fn the_old_form_kills_by_address() {
+    let mut local = Local::new(Config::default(), 1);
+    let client = local.connect(0);
+    assert_eq!(local.say(client, "CLIENT KILL 127.0.0.1:1"), "OK");
+    assert_eq!(local.close_wanted(client), Close::AfterFlush);
+}
+
+#[test]
+fn a_pause_holds_writes_until_its_end_or_unpause() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two) = (local.connect(0), local.connect(1));
+    assert_eq!(local.say(one, "CLIENT PAUSE 500000000 WRITE"), "OK");
+    assert_eq!(local.say(one, "CLIENT UNPAUSE"), "OK");
+    assert_eq!(local.say(one, "CLIENT PAUSE 300 WRITE"), "OK");
+    assert_eq!(local.say(two, "GET k"), "(nil)");
+    local.send(two, b"SET k v\r\nGET k\r\n");
+    assert_eq!(local.receive(two), b"");
+    // It waits for no key: there is nothing to unblock.
+    assert_eq!(local.say(one, "CLIENT UNBLOCK 2 ERROR"), ":0");
+    local.advance_ms(299);
+    assert_eq!(local.receive(two), b"");
+    local.advance_ms(1);
+    assert_eq!(local.receive(two), b"+OK\r\n$1\r\nv\r\n");
+    assert_eq!(local.say(one, "CLIENT PAUSE 60000 WRITE"), "OK");
+    local.send(two, b"FLUSHALL\r\n");
+    assert_eq!(local.receive(two), b"");
+    assert_eq!(local.say(one, "CLIENT UNPAUSE"), "OK");
+    assert_eq!(local.receive(two), b"+OK\r\n");
+}
+
+#[test]
+fn a_pause_is_never_shortened_and_may_hold_everything() {
+    let mut local = Local::new(Config::default(), 1);
+    let (one, two) = (local.connect(0), local.connect(0));
+    let info = |local: &mut Local| local.say(one, "INFO clients");
+    assert_eq!(local.say(one, "CLIENT PAUSE 3000 WRITE"), "OK");
+    assert_eq!(local.say(one, "CLIENT PAUSE 100 WRITE"), "OK");
+    let text = info(&mut local);
+    assert!(text.contains("paused_actions:write"), "{text}");
+    assert!(text.contains("paused_timeout_milliseconds:3000"), "{text}");
+    assert_eq!(local.say(one, "CLIENT PAUSE 200 ALL"), "OK");
+    local.send(two, b"PING\r\n");
+    local.advance_ms(2999);
+    assert_eq!(local.receive(two), b"");
+    local.advance_ms(1);
+    assert_eq!(local.receive(two), b"+PONG\r\n");
+    assert!(info(&mut local).contains("paused_actions:none"));
+    for (line, error) in [
+        ("CLIENT PAUSE x", "-ERR timeout is not an integer or out of range"),
+        ("CLIENT PAUSE -1", "-ERR timeout is negative"),
+        ("CLIENT PAUSE 9223372036854775807", "-ERR timeout is out of range"),
+        ("CLIENT PAUSE 10 foo", "-ERR CLIENT PAUSE mode must be WRITE or ALL"),
+        ("CLIENT UNBLOCK x", "-ERR value is not an integer or out of range"),
+        ("CLIENT UNBLOCK 1 foo", "-ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"),
+    ] {
+        assert_eq!(local.say(one, line), error, "{line}");
+    }
+}
+
+#[test]
+fn a_transaction_with_a_write_is_held_as_a_whole() {
+    let mut local = Local::new(Config::default(), 1);
+    let (one, two) = (local.connect(0), local.connect(0));
+    assert_eq!(local.say(two, "MULTI"), "OK");
+    assert_eq!(local.say(two, "SET k v"), "QUEUED");
+    assert_eq!(local.say(one, "CLIENT PAUSE 1000 WRITE"), "OK");
+    local.send(two, b"EXEC\r\n");
+    assert_eq!(local.receive(two), b"");
+    assert_eq!(local.say(one, "GET k"), "(nil)");
+    local.advance_ms(1000);
+    assert_eq!(local.receive(two), b"*1\r\n+OK\r\n");
+}
