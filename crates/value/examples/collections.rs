@@ -1,8 +1,8 @@
 //! What large collections cost: time an operation and bytes an entry.
 //!
-//! `cargo run --release -p caudal-value --example collections [entries]` writes one line for each operation: all
-//! entries in random order, on collections of a million unless told otherwise. Time is the thread's CPU time as
-//! Linux counts it: other processes cost caches, not time.
+//! `cargo run --release -p caudal-value --example collections [entries]` writes one line for each
+//! operation: all entries in random order, on collections of a million unless told otherwise. Time
+//! is the thread's CPU time as Linux counts it: other processes cost caches, not time.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,8 +1,8 @@
 //! A hash: fields and their values.
 //!
-//! Packed while it is small (field, value, field, value, in order of arrival), a tree by the hash of the
-//! field above the limits; it does not become small again. What must stay true: no field twice;
-//! [`Hash::encoding`] changes exactly where Valkey's does.
+//! Packed while it is small (field, value, field, value, in order of arrival), a tree by the hash
+//! of the field above the limits; it does not become small again. What must stay true: no field
+//! twice; [`Hash::encoding`] changes exactly where Valkey's does.
 
 use crate::item::{Item, ItemBytes};
 use crate::limits::Limits;

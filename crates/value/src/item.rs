@@ -1,9 +1,9 @@
 //! One element of a collection as it is kept: an integer or bytes.
 //!
-//! Every collection takes elements as bytes and answers with an [`Item`]. What is spelled as a canonical 64-bit
-//! integer is kept as one; its spelling is made again when somebody asks. What must stay true: the
-//! same bytes always become the same kind of item, so that two kept elements are equal exactly when
-//! their stored forms are.
+//! Every collection takes elements as bytes and answers with an [`Item`]. What is spelled as a
+//! canonical 64-bit integer is kept as one; its spelling is made again when somebody asks. What
+//! must stay true: the same bytes always become the same kind of item, so that two kept elements
+//! are equal exactly when their stored forms are.
 
 use smallvec::SmallVec;
 

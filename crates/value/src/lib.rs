@@ -1,6 +1,7 @@
 //! The values behind keys: list, hash, set, sorted set.
 //!
-//! Stands below the table: a record holds one [`Object`]. Knows nothing of keys, slots, clocks, sockets.
+//! Stands below the table: a record holds one [`Object`]. Knows nothing of keys, slots, clocks,
+//! sockets.
 #![forbid(unsafe_code)]
 
 mod hash;

@@ -1,7 +1,8 @@
 //! Up to which size a collection stays in its small form.
 //!
-//! The values of the configuration's `*-max-listpack-*` family, handed to whatever adds elements. What must stay
-//! true: the defaults and the comparisons are Valkey 9.1's, for OBJECT ENCODING tells.
+//! The values of the configuration's `*-max-listpack-*` family, handed to whatever adds elements.
+//! What must stay true: the defaults and the comparisons are Valkey 9.1's, for OBJECT ENCODING
+//! tells.
 
 /// Sizes up to which collections stay small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! A small collection as one string of bytes.
 //!
-//! Small hashes, sets and sorted sets are one [`Packed`]; a list is a chain of them. Elements keep their order; a
-//! walk goes both ways. What must stay true: the stored form of an element depends on nothing but
-//! its spelling, so that equal elements are equal bytes ([`Packed::find`] compares them so).
+//! Small hashes, sets and sorted sets are one [`Packed`]; a list is a chain of them. Elements keep
+//! their order; a walk goes both ways. What must stay true: the stored form of an element depends
+//! on nothing but its spelling, so that equal elements are equal bytes ([`Packed::find`] compares
+//! them so).
 //!
 //! ```text
 //! empty      no bytes at all

@@ -1,8 +1,8 @@
 //! The secret behind the hashes of fields and members.
 //!
-//! Large collections are ordered by hash, so whoever can make hashes collide can make them slow: a server sets a
-//! random seed before its first command. What must stay true: the seed never changes once
-//! something was hashed, for trees are ordered by it.
+//! Large collections are ordered by hash, so whoever can make hashes collide can make them slow: a
+//! server sets a random seed before its first command. What must stay true: the seed never changes
+//! once something was hashed, for trees are ordered by it.
 
 use rapidhash::v3::{RapidSecrets, rapidhash_v3_seeded};
 use std::sync::OnceLock;

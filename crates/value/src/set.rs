@@ -1,8 +1,8 @@
 //! A set: members, each once.
 //!
-//! Three forms, from small to large: sorted integers, one packed string in order of arrival, a tree by the
-//! member's hash. A set never goes back. What must stay true: no member twice; [`Set::encoding`]
-//! changes exactly where Valkey's does.
+//! Three forms, from small to large: sorted integers, one packed string in order of arrival, a tree
+//! by the member's hash. A set never goes back. What must stay true: no member twice;
+//! [`Set::encoding`] changes exactly where Valkey's does.
 
 use crate::item::{Item, ItemBytes, integer_of};
 use crate::limits::Limits;

@@ -1,7 +1,7 @@
 //! A sorted set: members with scores, in the order of (score, member).
 //!
-//! Packed while it is small (member, score, member, score, in order), trees above the limits. What must stay
-//! true: no member twice; no score is NaN, and a negative zero is kept as zero;
+//! Packed while it is small (member, score, member, score, in order), trees above the limits. What
+//! must stay true: no member twice; no score is NaN, and a negative zero is kept as zero;
 //! [`SortedSet::encoding`] changes exactly where Valkey's does.
 
 use crate::item::{Item, ItemBytes};
@@ -101,8 +101,8 @@ impl SortedSet {
         self.score(member).is_some()
     }
 
-    /// Prepares for a command that adds `count` members: more than the limit make a sorted set large
-    /// even when some of them are the same.
+    /// Prepares for a command that adds `count` members: more than the limit make a sorted set
+    /// large even when some of them are the same.
     pub fn anticipate(&mut self, count: usize, limits: &Limits) {
         if count > limits.sorted_set_packed_entries_max {
             self.enlarge();
@@ -196,8 +196,8 @@ impl SortedSet {
         start..end.max(start)
     }
 
-    /// The ranks of the members between two bounds, bytewise compared. Means something when all have
-    /// one score.
+    /// The ranks of the members between two bounds, bytewise compared. Means something when all
+    /// have one score.
     pub fn range_by_lex(&self, min: LexBound<'_>, max: LexBound<'_>) -> Range<usize> {
         let start = match min {
             LexBound::Lowest => 0,
@@ -270,7 +270,8 @@ impl SortedSet {
 
     /// Calls `f` with about `count` members and scores from a cursor on (0 to begin), returns the
     /// cursor to go on with (0 at the end). A member that is there from the first call to the last
-    /// is given at least once, whatever its score does in between. A small sorted set is given whole.
+    /// is given at least once, whatever its score does in between. A small sorted set is given
+    /// whole.
     pub fn scan(&self, cursor: u64, count: usize, mut f: impl FnMut(Item<'_>, f64)) -> u64 {
         match &self.form {
             Form::Packed(_) => {

@@ -1,8 +1,9 @@
 //! A large sorted set: a tree by (score, member), and a tree from a member's hash to its score.
 //!
-//! Each member is stored once, in the first tree. The second gives the score under which to look for it there. Members
-//! with one hash and one score are told apart there by a number, which belongs to none of them. What
-//! must stay true: the trees have equally many entries, one in each for each member.
+//! Each member is stored once, in the first tree. The second gives the score under which to look
+//! for it there. Members with one hash and one score are told apart there by a number, which
+//! belongs to none of them. What must stay true: the trees have equally many entries, one in each
+//! for each member.
 
 use crate::item::Item;
 use crate::seed;

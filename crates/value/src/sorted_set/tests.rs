@@ -151,7 +151,10 @@ proptest! {
 
     #[test]
     fn ranges_by_member_are_what_lies_between(
-        members in proptest::collection::btree_set(proptest::collection::vec(b'a'..b'd', 0..4), 0..60),
+        members in proptest::collection::btree_set(
+            proptest::collection::vec(b'a'..b'd', 0..4),
+            0..60,
+        ),
         min in proptest::collection::vec(b'a'..b'd', 0..4),
         max in proptest::collection::vec(b'a'..b'd', 0..4),
         (min_exclusive, max_exclusive) in any::<(bool, bool)>(),

@@ -1,9 +1,9 @@
 //! An inner node: its children, where each begins, and how many entries are below each.
 //!
-//! Word, count and pointer of a child stand side by side, and hashes are guessed to within a place or two, so a
-//! descent touches a line or two of a node. What must stay true: child `i` holds the entries from its
-//! separator up to the next child's; the first child's is the lowest word (whatever led here
-//! bounds it from below); counts are exact and none is 0.
+//! Word, count and pointer of a child stand side by side, and hashes are guessed to within a place
+//! or two, so a descent touches a line or two of a node. What must stay true: child `i` holds the
+//! entries from its separator up to the next child's; the first child's is the lowest word
+//! (whatever led here bounds it from below); counts are exact and none is 0.
 
 use super::kind::{Kind, Word};
 use super::leaf::{ARC_BYTES, LEAF_BYTES_MAX, Leaf};

@@ -48,8 +48,8 @@ impl Kind for Scored {
     const VALUED: bool = false;
 }
 
-/// Scores of a sorted set (as the key: a word of [`Scored`], then a byte that tells members with one
-/// hash and one score apart), by the member's hash.
+/// Scores of a sorted set (as the key: a word of [`Scored`], then a byte that tells members with
+/// one hash and one score apart), by the member's hash.
 #[derive(Debug, Clone)]
 pub(crate) enum Scores {}
 

@@ -3,17 +3,17 @@
 //! ```text
 //! count: u16 | unused: u16 | used: u32 | dead: u32 | slot 0 | slot 1 | ... | free | ... arena
 //!
-//! slot     word | distance of the entry from the leaf's end: u16   (FAR: the lone entry is the arena)
+//! slot     word | distance of the entry from the leaf's end: u16   (FAR: the lone entry)
 //!          word | key                                              (kinds whose keys stand inline)
 //! entry    key length | value length (kinds with values) | key | value
 //! length   1 byte below 0xfd; 0xfd and u16; 0xfe and u32
 //! ```
 //!
 //! A lookup touches the line of the slot and the line of the entry, no more: slots are contiguous,
-//! the count comes from the parent, and the place of a hash is guessed. The arena grows downwards in
-//! order of arrival; what a replaced or removed entry leaves behind is `dead` until the leaf is built
-//! anew. What must stay true: slots sorted by (word, key), no key twice;
-//! `HEADER + count * SLOT + used <= len`; a leaf above [`LEAF_BYTES_MAX`] has one entry.
+//! the count comes from the parent, and the place of a hash is guessed. The arena grows downwards
+//! in order of arrival; what a replaced or removed entry leaves behind is `dead` until the leaf is
+//! built anew. What must stay true: slots sorted by (word, key), no key twice; `HEADER + count *
+//! SLOT + used <= len`; a leaf above [`LEAF_BYTES_MAX`] has one entry.
 
 use super::inner::gallop;
 use super::kind::{Kind, Word};
@@ -29,8 +29,8 @@ pub(crate) struct Leaf {
 }
 
 /// Bytes of a leaf with more than one entry, without [`ARC_BYTES`]: some 50 small entries. Lookups
-/// among a million cost the same with 1, 2 and 4 KiB (`examples/collections.rs`); larger leaves cost
-/// more to copy while an image shares them, smaller ones more nodes above them.
+/// among a million cost the same with 1, 2 and 4 KiB (`examples/collections.rs`); larger leaves
+/// cost more to copy while an image shares them, smaller ones more nodes above them.
 pub(crate) const LEAF_BYTES_MAX: usize = 2048 - ARC_BYTES;
 
 /// What `Arc` puts in front of the bytes: two counters.
@@ -136,8 +136,9 @@ impl Leaf {
         (&self.bytes[parts.key], &self.bytes[parts.value])
     }
 
-    /// The index of the entry with that word and key, or where it would stand. `count` is the leaf's
-    /// (as its parent knows it); all words lie in `low..=high`, which only speeds the search up.
+    /// The index of the entry with that word and key, or where it would stand. `count` is the
+    /// leaf's (as its parent knows it); all words lie in `low..=high`, which only speeds the search
+    /// up.
     #[inline]
     pub(crate) fn locate<K: Kind>(
         &self,

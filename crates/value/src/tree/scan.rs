@@ -1,7 +1,7 @@
 //! Walking a tree of hashes in steps between which it may change.
 //!
-//! The cursor is the lowest hash that was not given yet. Entries never change their hash, so one that is there all
-//! the time is given exactly once.
+//! The cursor is the lowest hash that was not given yet. Entries never change their hash, so one
+//! that is there all the time is given exactly once.
 
 use super::{Kind, Place, Tree};
 

@@ -1,3 +1,5 @@
+use super::inner::FANOUT;
+use super::leaf::LEAF_BYTES_MAX;
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -116,9 +118,10 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 fn step() -> impl Strategy<Value = Step> {
     let word = prop_oneof![3 => 0u64..4, 1 => any::<u64>(), 1 => Just(u64::MAX)];
     prop_oneof![
-        60 => (word, bytes(), bytes()).prop_map(|(word, key, value)| Step::Insert(word, key, value)),
+        60 => (word, bytes(), bytes()).prop_map(|(word, k, value)| Step::Insert(word, k, value)),
         12 => any::<prop::sample::Index>().prop_map(Step::Remove),
-        1 => (any::<prop::sample::Index>(), 0usize..200).prop_map(|(at, n)| Step::RemoveRange(at, n)),
+        1 => (any::<prop::sample::Index>(), 0usize..200)
+            .prop_map(|(at, n)| Step::RemoveRange(at, n)),
         1 => Just(Step::Image),
     ]
 }
