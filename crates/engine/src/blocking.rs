@@ -3,19 +3,19 @@
 use crate::catalog::Handler;
 use crate::connection::{Connection, State, Waiting};
 use crate::engine::Engine;
-use crate::execute::{Call, Scene};
+use crate::execute::{Call, Scene, cover};
 use crate::mail::Mail;
 use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Flow, KeyFlags, OwnedArgs, Wait};
-use caudal_keyspace::{Held, Place, Ready, Waiter, Wanted};
+use caudal_keyspace::{Held, Place, PlacedKey, Ready, Waiter, Wanted};
 use caudal_table::Mode;
 use caudal_wire::{Output, Protocol, Reply};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Ready keys served after one command: each serving can make another key ready.
-const SERVINGS_MAX: usize = 1 << 20;
+/// When to look again at a wait whose time is over but that somebody has claimed.
+const CLAIMED_US: u64 = 1000;
 
 /// What a timer does.
 #[derive(Debug)]
@@ -83,14 +83,15 @@ impl Worker {
         wait: Wait,
     ) {
         let database = connection.database;
-        let (mut keys, mut places) = (Vec::new(), Vec::new());
+        let (mut keys, mut targets, mut places) = (Vec::new(), Vec::new(), Vec::new());
         call.entry.each_key(call.args, |at, flags| {
             let key = call.args.at(at);
             let place = Place { database, slot: engine.keyspace.hash(key).slot().0 };
             places.push(place);
             // BLMOVE's target is locked to serve it, and not waited for.
-            let is_target = flags.has(KeyFlags::INSERT);
-            if !is_target && !keys.iter().any(|(_, at): &(Place, Box<[u8]>)| **at == *key) {
+            if flags.has(KeyFlags::INSERT) {
+                targets.push((place, key.into()));
+            } else if !keys.iter().any(|(_, at): &PlacedKey| **at == *key) {
                 keys.push((place, key.into()));
             }
         });
@@ -101,7 +102,7 @@ impl Worker {
             (call.entry.id, database, connection.protocol == Protocol::Resp3),
             wait.kind,
             places,
-            keys,
+            (keys, targets),
             call.args.from(0).map(Box::from).collect(),
         ));
         engine.keyspace.wait(held, &waiter);
@@ -111,35 +112,48 @@ impl Worker {
             let at_us = self.now.monotonic_us.saturating_add(ms.saturating_mul(1000));
             self.timers.set(at_us, Timer::EndWait { connection: id })
         });
-        connection.state = State::Waiting(Waiting { waiter, on_timeout: wait.on_timeout, timer });
+        let on_timeout = wait.on_timeout;
+        connection.state = State::Waiting(Waiting { waiter, on_timeout, timer, is_muted: false });
         stats::add(&self.shared().stats.blocked, 1);
     }
 
-    /// Serves the waiters of the keys that the commands under `held` made ready, before it is released.
+    /// Serves the waiters of the keys that the commands under `held` made ready, before it is released. Serving may
+    /// make more keys ready; each waiter is served once, so it ends.
     pub(crate) fn serve_waiters<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>) {
-        let mut served = 0;
-        while served < SERVINGS_MAX && served < self.ready_keys.len() {
-            let ready = self.ready_keys[served].clone();
-            served += 1;
-            for waiter in engine.keyspace.waiting(held, ready.place, &ready.key) {
-                if waiter.kind == ready.kind && waiter.claim() {
-                    self.serve(engine, held, &waiter);
-                }
-                if !self.is_still(engine, held, &ready) {
-                    break;
+        let mut next = 0;
+        while let Some(Ready { place, key, .. }) = self.ready_keys.get(next).cloned() {
+            next += 1;
+            let mut passed_over = 0;
+            while let Some(kind) = engine.keyspace.kind(held, place, &key) {
+                let found = engine.keyspace.waiter(held, (place, &key), passed_over);
+                let Some(waiter) = found else { break };
+                if waiter.kind != kind || !waiter.claim() {
+                    passed_over += 1;
+                } else if !self.serve(engine, held, &waiter) {
+                    waiter.unclaim();
+                    passed_over += 1;
                 }
             }
         }
         self.ready_keys.clear();
     }
 
-    /// Whether a ready key still holds what it was ready with.
-    fn is_still(&self, engine: &Engine, held: &Held<'_>, ready: &Ready) -> bool {
-        engine.keyspace.kind(held, ready.place, &ready.key) == Some(ready.kind)
+    /// Serves the waiters of the keys that became ready while slots were locked one by one. At the gate.
+    pub(crate) fn serve_alone<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>) {
+        if self.ready_keys.is_empty() {
+            return;
+        }
+        let written: Vec<PlacedKey> =
+            self.ready_keys.iter().map(|ready| (ready.place, ready.key.clone())).collect();
+        let exclusive = |key: &PlacedKey| Wanted { place: key.0, mode: Mode::Exclusive };
+        let wanted = written.iter().map(exclusive).collect();
+        let covered = cover(engine, held, wanted, Some(&|| written.clone()));
+        assert!(covered.is_ok(), "nobody holds a slot while the gate is complete");
+        self.serve_waiters(engine, held);
     }
 
-    /// Runs a waiter's command in its stead.
-    fn serve<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>, waiter: &Arc<Waiter>) {
+    /// Runs a claimed waiter's command in its stead. False: it has to go on waiting.
+    fn serve<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>, waiter: &Arc<Waiter>) -> bool {
         let entry = engine.catalog.entry(waiter.command);
         let Handler::Data(apply) = entry.handler else {
             unreachable!("only commands on data wait for keys")
@@ -157,19 +171,17 @@ impl Worker {
         };
         match self.apply(engine, held, scene, call) {
             Ok(Flow::Done) => {}
-            Ok(Flow::Wait(_) | Flow::Busy(_)) => return waiter.unclaim(),
+            Ok(Flow::Wait(_) | Flow::Busy(_)) => return false,
             Err(error) => {
-                self.shared().stats.count_error(&error.0);
+                let stats = &self.shared().stats;
+                stats.count_error(&error.0);
+                stats::add(&stats.commands[usize::from(entry.id)].failed, 1);
                 Reply::new(&mut output, protocol).error(&error.0);
             }
         }
         waiter.places.iter().for_each(|place| engine.keyspace.leave(held, waiter, *place));
-        let mail = Mail::Served { connection: waiter.connection, reply: output };
-        if usize::from(waiter.worker) == self.id {
-            self.own_mail.push_back(mail);
-        } else {
-            engine.workers[usize::from(waiter.worker)].mailbox.send(mail);
-        }
+        self.tell(waiter.worker, Mail::Served { connection: waiter.connection, reply: output });
+        true
     }
 
     /// A connection's waiter was served.
@@ -206,9 +218,12 @@ impl Worker {
 
     fn on_timeout(&mut self, id: u64) {
         let Some(token) = self.token(id) else { return };
-        let connection = self.connections[token].as_ref().expect("it is known by id");
-        let State::Waiting(waiting) = &connection.state else { return };
+        let connection = self.connections[token].as_mut().expect("it is known by id");
+        let State::Waiting(waiting) = &mut connection.state else { return };
         if !waiting.waiter.claim() {
+            // Its reply is on its way, or whoever claimed it gives it back.
+            let at_us = self.now.monotonic_us + CLAIMED_US;
+            waiting.timer = Some(self.timers.set(at_us, Timer::EndWait { connection: id }));
             return;
         }
         self.leave_queues(id);
@@ -219,7 +234,12 @@ impl Worker {
     fn end_wait(&mut self, id: u64, reply: impl FnOnce(&mut Connection)) {
         let Some(token) = self.token(id) else { return };
         let connection = self.connections[token].as_mut().expect("it is known by id");
+        let is_muted = matches!(&connection.state, State::Waiting(waiting) if waiting.is_muted);
+        let unsent = is_muted.then(|| std::mem::take(&mut connection.output));
         reply(connection);
+        if let Some(unsent) = unsent {
+            connection.output = unsent;
+        }
         let state = std::mem::replace(&mut connection.state, State::Running);
         connection.info.text().waiter = None;
         self.forget_wait(state);
@@ -245,18 +265,14 @@ impl Worker {
         }
     }
 
-    /// Takes a claimed waiter out of its queues; slots that are busy are tried again next turn.
+    /// Has a claimed waiter taken out of its queues with the next turn: locks are taken inside turns only. Until then
+    /// it is passed over.
     pub(crate) fn stop_waiting(&mut self, waiter: &Arc<Waiter>) {
-        let engine = Arc::clone(&self.engine);
-        for &place in &waiter.places {
-            match Held::one(&engine.keyspace, Wanted { place, mode: Mode::Exclusive }) {
-                Ok(mut held) => engine.keyspace.leave(&mut held, waiter, place),
-                Err(_) => self.leaving.push((Arc::clone(waiter), place)),
-            }
-        }
+        let left = |place: &Place| (Arc::clone(waiter), *place);
+        self.leaving.extend(waiter.places.iter().map(left));
     }
 
-    /// Tries again what `stop_waiting` and `forget_watches` could not do.
+    /// Takes waiters and watches out of their slots. Slots that are busy are tried again next turn.
     pub(crate) fn retry_leaving(&mut self) {
         if self.leaving.is_empty() && self.unwatching.is_empty() {
             return;

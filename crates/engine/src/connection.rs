@@ -72,6 +72,8 @@ pub(crate) struct Waiting {
     pub(crate) on_timeout: OnTimeout,
     /// What ends it, unless it waits for ever.
     pub(crate) timer: Option<TimerId>,
+    /// Whether CLIENT REPLY takes the reply away.
+    pub(crate) is_muted: bool,
 }
 
 /// CLIENT REPLY.

@@ -86,6 +86,9 @@ impl Worker {
         // CLIENT REPLY sets the mode anew; what is left at `On` was not touched, unless it was said.
         connection.said_reply_mode = false;
         let progress = self.dispatch(engine, held, connection, request, clock);
+        if let State::Waiting(waiting) = &mut connection.state {
+            waiting.is_muted = true;
+        }
         let said = connection.said_reply_mode;
         let reply = std::mem::replace(&mut connection.output, sent);
         if said && connection.reply_mode == ReplyMode::On {

@@ -6,15 +6,15 @@ use crate::engine::Engine;
 use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
-use caudal_keyspace::{Busy, Held, Keys, Parked, Place, Wanted, access_clock};
+use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Wanted, access_clock};
 use caudal_table::{KeyHash, Mode};
 use caudal_wire::Reply;
 use smallvec::SmallVec;
 
 /// A command found its slots busy this often: it takes the gate instead.
 const PARKED_TIMES_MAX: u8 = 8;
-/// Rounds of widening a lock set by what serving waiters needs; each round follows one more link of BLMOVEs.
-const WIDENINGS_MAX: usize = 16;
+/// Rounds of widening a lock set by what serving waiters needs. Two suffice unless somebody begins to wait meanwhile.
+const WIDENINGS_MAX: usize = 8;
 
 /// What became of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub(crate) struct Call<'a> {
     pub(crate) args: Args<'a>,
     pub(crate) first_key: Option<(usize, KeyHash)>,
 }
+
+/// Gives the keys that are going to be written; asked only if somebody waits in their slots.
+pub(crate) type Written<'w> = &'w dyn Fn() -> Vec<PlacedKey>;
 
 /// Slots to be locked, sorted, each once.
 pub(crate) type WantedSet = SmallVec<[Wanted; 4]>;
@@ -81,6 +84,7 @@ impl Worker {
         if let Some(progress) = self.lock(engine, held, connection, &call) {
             return Ok(progress);
         }
+        connection.parked_times = 0;
         let scene = Scene {
             database: connection.database,
             no_touch: connection.no_touch,
@@ -161,55 +165,35 @@ impl Worker {
         {
             let place = Place { database: connection.database, slot: hash.slot().0 };
             let wanted = Wanted { place, mode };
-            if held.covers(&wanted) {
-                return None;
-            }
-            if let Err(busy) = held.lock_one(&engine.keyspace, wanted) {
+            if !held.covers(&wanted)
+                && let Err(busy) = held.lock_one(&engine.keyspace, wanted)
+            {
                 return Some(self.set_aside(engine, connection, busy));
             }
             if mode == Mode::Shared || !engine.keyspace.has_waiters(held) {
                 return None;
             }
         }
+        let (entry, args, database) = (call.entry, call.args, connection.database);
         let mut wanted = WantedSet::new();
-        want_keys(engine, call.entry, call.args, connection.database, &mut wanted);
-        self.lock_all(engine, held, connection, wanted, Catalog::is_write(call.entry))
+        want_keys(engine, entry, args, database, &mut wanted);
+        let written = || written_keys(engine, entry, args, database);
+        let is_write = Catalog::is_write(entry);
+        self.lock_all(engine, held, connection, wanted, is_write.then_some(&written))
     }
 
-    /// Makes `held` cover `wanted`, and for a write whatever serving the waiters there may touch.
+    /// Makes `held` cover `wanted`, and whatever serving the waiters of the written keys may touch. `Some`: it could
+    /// not, and the connection is set aside.
     pub(crate) fn lock_all<'k>(
         &mut self,
         engine: &'k Engine,
         held: &mut Held<'k>,
         connection: &mut Connection,
-        mut wanted: WantedSet,
-        is_write: bool,
+        wanted: WantedSet,
+        written: Option<Written<'_>>,
     ) -> Option<Progress> {
-        if wanted.is_empty() {
-            // A command that walks the keyspace locks slot after slot itself.
-            held.release();
-            return None;
-        }
-        normalise(&mut wanted);
-        for _ in 0..WIDENINGS_MAX {
-            if held.is_empty() || !wanted.iter().all(|want| held.covers(want)) {
-                if let Err(busy) = held.lock_all(&engine.keyspace, &wanted) {
-                    return Some(self.set_aside(engine, connection, busy));
-                }
-            }
-            if !is_write || !engine.keyspace.has_waiters(held) {
-                return None;
-            }
-            let mut missing = Vec::new();
-            engine.keyspace.uncovered(held, &mut missing);
-            if missing.is_empty() {
-                return None;
-            }
-            wanted.extend(missing.into_iter().map(|place| Wanted { place, mode: Mode::Exclusive }));
-            normalise(&mut wanted);
-        }
-        // A chain of BLMOVEs longer than that is served link by link, by the writes that follow.
-        None
+        let covered = cover(engine, held, wanted, written);
+        covered.err().map(|busy| self.set_aside(engine, connection, busy))
     }
 
     /// Sets a connection aside until a busy slot is unlocked.
@@ -238,6 +222,71 @@ impl Worker {
     }
 }
 
+/// Makes `held` cover `wanted`, and whatever serving the waiters of the written keys may touch.
+///
+/// # Errors
+/// A slot is busy; nothing is locked then.
+pub(crate) fn cover<'k>(
+    engine: &'k Engine,
+    held: &mut Held<'k>,
+    mut wanted: WantedSet,
+    written: Option<Written<'_>>,
+) -> Result<(), Busy> {
+    if wanted.is_empty() {
+        // A command that walks the keyspace locks slot after slot itself.
+        held.release();
+        return Ok(());
+    }
+    normalise(&mut wanted);
+    let mut busy = Busy(wanted[0].place);
+    for _ in 0..WIDENINGS_MAX {
+        if held.is_empty() || !wanted.iter().all(|want| held.covers(want)) {
+            held.lock_all(&engine.keyspace, &wanted)?;
+        }
+        let Some(written) = written.filter(|_| engine.keyspace.has_waiters(held)) else {
+            return Ok(());
+        };
+        match engine.keyspace.serving(held, written()) {
+            Ok(missing) if missing.is_empty() => return Ok(()),
+            Ok(missing) => {
+                busy = Busy(missing[0]);
+                let exclusive = |place| Wanted { place, mode: Mode::Exclusive };
+                wanted.extend(missing.into_iter().map(exclusive));
+                normalise(&mut wanted);
+            }
+            Err(at) => {
+                busy = at;
+                held.release();
+                // Spins until it is free, while nothing is locked.
+                drop(Held::one(&engine.keyspace, Wanted { place: at.0, mode: Mode::Shared }));
+            }
+        }
+    }
+    held.release();
+    Err(busy)
+}
+
+/// The keys that a command may write.
+pub(crate) fn written_keys(
+    engine: &Engine,
+    entry: &Entry,
+    args: Args<'_>,
+    database: u8,
+) -> Vec<PlacedKey> {
+    let other = other_database(engine, entry, args, database);
+    let mut written = Vec::new();
+    entry.each_key(args, |at, flags| {
+        let (key, slot) = (args.at(at), engine.keyspace.hash(args.at(at)).slot().0);
+        if mode_of(flags) == Mode::Exclusive {
+            written.push((Place { database, slot }, key.into()));
+        }
+        if let Some(database) = other {
+            written.push((Place { database, slot }, key.into()));
+        }
+    });
+    written
+}
+
 /// Adds the slots of a command's keys.
 pub(crate) fn want_keys(
     engine: &Engine,
@@ -246,10 +295,7 @@ pub(crate) fn want_keys(
     database: u8,
     wanted: &mut WantedSet,
 ) {
-    let other = entry
-        .other_database
-        .and_then(|of| of(args))
-        .filter(|other| *other != database && usize::from(*other) < engine.keyspace.databases());
+    let other = other_database(engine, entry, args, database);
     entry.each_key(args, |at, flags| {
         let slot = engine.keyspace.hash(args.at(at)).slot().0;
         wanted.push(Wanted { place: Place { database, slot }, mode: mode_of(flags) });
@@ -257,6 +303,12 @@ pub(crate) fn want_keys(
             wanted.push(Wanted { place: Place { database, slot }, mode: Mode::Exclusive });
         }
     });
+}
+
+/// The second database of COPY and MOVE.
+fn other_database(engine: &Engine, entry: &Entry, args: Args<'_>, database: u8) -> Option<u8> {
+    let other = entry.other_database.and_then(|of| of(args));
+    other.filter(|other| *other != database && usize::from(*other) < engine.keyspace.databases())
 }
 
 /// Sorts, and merges what names one slot twice, exclusive before shared.

@@ -8,11 +8,11 @@ use crate::catalog::{Catalog, Entry, Handler};
 use crate::connection::Connection;
 use crate::dispatch::Ran;
 use crate::engine::Engine;
-use crate::execute::{Call, Progress, Scene, WantedSet, want_keys};
+use crate::execute::{Call, Progress, Scene, WantedSet, want_keys, written_keys};
 use crate::session::{Session, SessionCommand};
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags, Flow, Group, KeyFlags, OwnedArgs, Spec};
-use caudal_keyspace::{Held, Place, Ready, Wanted, Watch, WatchedKey};
+use caudal_keyspace::{Held, Place, PlacedKey, Wanted, Watch, WatchedKey};
 use caudal_table::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,6 +36,24 @@ impl Queue {
     /// Whether any queued command may grow memory.
     pub(crate) fn may_grow(&self) -> bool {
         self.commands.iter().any(|(entry, _)| entry.spec.flags.has(Flags::DENYOOM))
+    }
+
+    /// Calls `f` with each command and the database that it will run on: first `database`, then what SELECTs say.
+    fn each(
+        &self,
+        engine: &Engine,
+        mut database: u8,
+        mut f: impl FnMut(&'static Entry, Args<'_>, u8),
+    ) {
+        for (entry, args) in &self.commands {
+            let args = args.view();
+            if entry.spec.name == "SELECT"
+                && let Some(selected) = selected(engine, args)
+            {
+                database = selected;
+            }
+            f(entry, args, database);
+        }
     }
 
     /// Number of commands.
@@ -104,7 +122,8 @@ fn discard(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error
 }
 
 fn unwatch(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
-    session.worker.forget_watches(session.connection);
+    // Inside EXEC their slots are locked.
+    session.worker.forget_watches_later(session.connection);
     session.reply_ok()
 }
 
@@ -117,7 +136,7 @@ fn watch(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Erro
         wanted.push(Wanted { place, mode: Mode::Exclusive });
     }
     let mut held = Held::none();
-    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, false) {
+    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, None) {
         return Ok(progress);
     }
     let mut watching = connection.watching.take().unwrap_or_default();
@@ -161,7 +180,9 @@ fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
     }
     let mut held = Held::none();
     let wanted = wanted(engine, connection, &queue);
-    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, queue.writes()) {
+    let database = connection.database;
+    let written = || written(engine, database, &queue);
+    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, Some(&written)) {
         debug_assert!(!alone, "nobody holds a slot while the gate is complete");
         connection.queue = Some(queue);
         return Ok(progress);
@@ -194,21 +215,25 @@ fn needs_gate(entry: &Entry) -> bool {
 /// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to, and of what it watches.
 fn wanted(engine: &Engine, connection: &Connection, queue: &Queue) -> WantedSet {
     let mut wanted = WantedSet::new();
-    let mut database = connection.database;
-    for (entry, args) in &queue.commands {
-        let args = args.view();
-        if entry.spec.name == "SELECT"
-            && let Some(selected) = selected(engine, args)
-        {
-            database = selected;
-        }
+    queue.each(engine, connection.database, |entry, args, database| {
         want_keys(engine, entry, args, database, &mut wanted);
-    }
+    });
     if let Some(watching) = &connection.watching {
         let shared = |key: &WatchedKey| Wanted { place: key.place, mode: Mode::Shared };
         wanted.extend(watching.keys.iter().map(shared));
     }
     wanted
+}
+
+/// The keys that a transaction may write.
+fn written(engine: &Engine, database: u8, queue: &Queue) -> Vec<PlacedKey> {
+    let mut written = Vec::new();
+    queue.each(engine, database, |entry, args, database| {
+        if Catalog::is_write(entry) {
+            written.extend(written_keys(engine, entry, args, database));
+        }
+    });
+    written
 }
 
 /// The database that a SELECT names, if it is one.
@@ -262,13 +287,12 @@ impl Worker {
             let (args, progress) = (args.view(), Progress::Done);
             self.account(connection, Ran { entry, args, progress, failed, unsent }, &mut clock);
         }
-        if self.is_alone && !self.ready_keys.is_empty() {
-            let exclusive = |ready: &Ready| Wanted { place: ready.place, mode: Mode::Exclusive };
-            let wanted = self.ready_keys.iter().map(exclusive).collect();
-            self.lock_all(engine, held, connection, wanted, true);
-        }
-        self.serve_waiters(engine, held);
         self.effects.commit(effects_before);
+        if self.is_alone {
+            self.serve_alone(engine, held);
+        } else {
+            self.serve_waiters(engine, held);
+        }
     }
 
     fn run_queued<'k>(
@@ -287,7 +311,7 @@ impl Worker {
                 if self.is_alone {
                     let mut wanted = WantedSet::new();
                     want_keys(engine, entry, args, connection.database, &mut wanted);
-                    self.lock_all(engine, held, connection, wanted, false);
+                    self.lock_all(engine, held, connection, wanted, None);
                 }
                 let (_, first_key) = look_up(engine, connection.database, args);
                 let call = Call { entry, apply, args, first_key };
@@ -317,19 +341,20 @@ impl Worker {
         self.forget_watches(connection);
     }
 
-    /// Forgets what a connection watches. No lock is held but perhaps the gate.
+    /// Forgets what a connection watches. Inside a turn, with no lock held but perhaps the gate.
     pub(crate) fn forget_watches(&mut self, connection: &mut Connection) {
+        self.forget_watches_later(connection);
+        self.retry_leaving();
+    }
+
+    /// Forgets what a connection watches, with the next turn.
+    pub(crate) fn forget_watches_later(&mut self, connection: &mut Connection) {
         let Some(watching) = connection.watching.take() else { return };
         connection.info.watched.store(0, Relaxed);
-        let engine = Arc::clone(&self.engine);
         let mut places: Vec<Place> = watching.keys.iter().map(|key| key.place).collect();
         places.sort_unstable();
         places.dedup();
-        for place in places {
-            match Held::one(&engine.keyspace, Wanted { place, mode: Mode::Exclusive }) {
-                Ok(mut held) => engine.keyspace.unwatch(&mut held, &watching.watch, place),
-                Err(_) => self.unwatching.push((Arc::clone(&watching.watch), place)),
-            }
-        }
+        let watch = |place| (Arc::clone(&watching.watch), place);
+        self.unwatching.extend(places.into_iter().map(watch));
     }
 }

@@ -76,9 +76,9 @@ pub struct Worker {
     pub(crate) batch: Batch,
     /// Tables of flushed databases, freed a few a turn.
     pub(crate) garbage: Vec<Table>,
-    /// Claimed waiters still to be taken out of the queues of slots that were busy.
+    /// Claimed waiters still to be taken out of their queues.
     pub(crate) leaving: Vec<(Arc<Waiter>, Place)>,
-    /// Watches still to be taken out of slots that were busy.
+    /// Watches still to be taken out of their slots.
     pub(crate) unwatching: Vec<(Arc<Watch>, Place)>,
     /// Whether the running command has the gate: every other worker is stopped.
     pub(crate) is_alone: bool,
@@ -209,7 +209,8 @@ impl Worker {
         }
         self.read_mail();
         self.fire_timers();
-        if self.ready.is_empty() && !self.cycle.is_due(now.monotonic_us) {
+        let leaves = !self.leaving.is_empty() || !self.unwatching.is_empty();
+        if self.ready.is_empty() && !leaves && !self.cycle.is_due(now.monotonic_us) {
             return;
         }
         let engine = Arc::clone(&self.engine);
@@ -280,7 +281,7 @@ impl Worker {
             self.stop_waiting(&waiting.waiter);
         }
         self.forget_wait(state);
-        self.forget_watches(&mut connection);
+        self.forget_watches_later(&mut connection);
         self.engine.clients.remove(connection.info.id);
         self.by_id.remove(&connection.info.id);
         self.free.push(token);

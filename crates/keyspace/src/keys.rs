@@ -282,7 +282,7 @@ impl Keys<'_, '_> {
     /// Notes that a key now holds something that waiters of its slot may want.
     pub fn became_ready(&mut self, place: Place, key: &Key<'_>, kind: Kind) {
         let side = self.held.at(place).and_then(|guard| guard.side().as_ref());
-        if side.is_some_and(|side| side.waiters.of(key.bytes).is_some()) {
+        if side.is_some_and(|side| side.waiters.has(key.bytes)) {
             self.ready.push(Ready { place, key: key.bytes.into(), kind });
         }
     }

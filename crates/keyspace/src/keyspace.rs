@@ -4,10 +4,9 @@ use crate::counters::DATABASES_MAX;
 use crate::held::{Busy, Held, Wanted};
 use crate::parking::{Parked, Parking};
 use crate::side::{Side, SlotSide};
-use crate::waiters::Waiter;
 use crate::watches::{Watch, WatchedKey};
 use crate::{Counters, Effects, Millis, Place};
-use caudal_table::{Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
+use caudal_table::{Guard, KeyHash, KeyHasher, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
 use std::sync::{Arc, OnceLock};
 
 /// All databases. Shared by the workers.
@@ -206,59 +205,6 @@ impl Keyspace {
         let record =
             held.at(key.place).and_then(|guard| guard.table().find(self.hash(&key.key), &key.key));
         record.and_then(|at| at.expiry()).is_some_and(|expiry| expiry < now)
-    }
-
-    /// Puts `waiter` into the queues of its keys; their slots are locked exclusive in `held`.
-    pub fn wait(&self, held: &mut Held<'_>, waiter: &Arc<Waiter>) {
-        for (place, key) in &waiter.keys {
-            let guard = held.at_mut(*place).expect("a blocking command locks its keys");
-            guard.side_mut().get_or_insert_default().waiters.add(key, Arc::clone(waiter));
-        }
-    }
-
-    /// Takes `waiter` out of its queues in the slot at `place`, which is locked exclusive in `held`.
-    pub fn leave(&self, held: &mut Held<'_>, waiter: &Arc<Waiter>, place: Place) {
-        let Some(guard) = held.at_mut(place) else { return };
-        if let Some(side) = guard.side_mut() {
-            for (_, key) in waiter.keys.iter().filter(|(at, _)| *at == place) {
-                side.waiters.remove(key, waiter);
-            }
-        }
-        tidy(guard.side_mut());
-    }
-
-    /// The waiters for `key`, longest first.
-    pub fn waiting(&self, held: &Held<'_>, place: Place, key: &[u8]) -> Vec<Arc<Waiter>> {
-        let side = held.at(place).and_then(|guard| guard.side().as_ref());
-        side.and_then(|side| side.waiters.of(key))
-            .map_or_else(Vec::new, |queue| queue.iter().cloned().collect())
-    }
-
-    /// Whether anybody waits for a key of a slot that is locked exclusive.
-    #[inline]
-    pub fn has_waiters(&self, held: &Held<'_>) -> bool {
-        held.guards().any(|guard| {
-            guard.mode() == Mode::Exclusive
-                && guard.side().as_ref().is_some_and(|side| !side.waiters.is_empty())
-        })
-    }
-
-    /// What a key in a locked slot holds.
-    pub fn kind(&self, held: &Held<'_>, place: Place, key: &[u8]) -> Option<Kind> {
-        let guard = held.at(place)?;
-        guard.table().find(self.hash(key), key).map(|record| record.kind())
-    }
-
-    /// The places that serving the waiters of the slots in `held` can touch and that it does not cover.
-    pub fn uncovered(&self, held: &Held<'_>, missing: &mut Vec<Place>) {
-        for guard in held.guards().filter(|guard| guard.mode() == Mode::Exclusive) {
-            if let Some(side) = guard.side() {
-                let places = side.waiters.all().flat_map(|waiter| waiter.places.iter());
-                missing.extend(
-                    places.filter(|&&place| !held.covers(&Wanted { place, mode: Mode::Exclusive })),
-                );
-            }
-        }
     }
 }
 

@@ -33,7 +33,7 @@ pub use parking::Parked;
 pub use scan::{Cursor, Visit};
 pub use side::Side;
 pub use stale::Stale;
-pub use waiters::Waiter;
+pub use waiters::{PlacedKey, Waiter};
 pub use watches::{Watch, WatchedKey};
 
 /// Unix time in milliseconds.

@@ -2,9 +2,8 @@
 //!
 //! Flushing only detaches the tables; they are freed a few a turn. What must stay true: nobody sees half of it.
 
-use crate::connection::Connection;
 use crate::engine::Engine;
-use crate::execute::{Progress, WantedSet};
+use crate::execute::Progress;
 use crate::session::{ALL_SHARDS_SUCCEED, Outcome, Session, SessionCommand};
 use crate::stats;
 use crate::worker::Worker;
@@ -106,7 +105,7 @@ fn swap(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
             worker.find_ready(engine, &[first, second]);
         }
         if !in_transaction {
-            worker.serve_ready(engine, connection);
+            worker.serve_alone(engine, &mut Held::none());
         }
     }))
 }
@@ -145,15 +144,5 @@ impl Worker {
                 }
             }
         }
-    }
-
-    /// Serves who waits for the keys that became ready. At the gate, with no slot locked.
-    fn serve_ready(&mut self, engine: &Engine, connection: &mut Connection) {
-        let place = |ready: &Ready| Wanted { place: ready.place, mode: Mode::Exclusive };
-        let wanted: WantedSet = self.ready_keys.iter().map(place).collect();
-        let mut held = Held::none();
-        let set_aside = self.lock_all(engine, &mut held, connection, wanted, true);
-        debug_assert!(set_aside.is_none(), "nobody holds a slot while the gate is complete");
-        self.serve_waiters(engine, &mut held);
     }
 }
