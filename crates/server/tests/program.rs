@@ -2,95 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod common;
+
+use common::{CAUDAL, PATIENCE, Scratch, Server, ask, free_port};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixDatagram, UnixStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
-
-const CAUDAL: &str = env!("CARGO_BIN_EXE_caudal");
-/// Long enough for the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A server that is ended when dropped.
-struct Server {
-    child: Child,
-    port: u16,
-    /// What it said until it was ready.
-    said: String,
-    output: BufReader<std::process::ChildStdout>,
-}
-
-impl Server {
-    fn start(arguments: &[&str]) -> Self {
-        Self::start_with(arguments, |_| {})
-    }
-
-    /// Starts it on a free port, and waits until it is ready.
-    fn start_with(arguments: &[&str], adjust: impl Fn(&mut Command)) -> Self {
-        for _ in 0..20 {
-            let port = free_port();
-            let mut command = Command::new(CAUDAL);
-            command.args(["--port", &port.to_string(), "--bind", "127.0.0.1"]).args(arguments);
-            command.stdout(Stdio::piped()).current_dir(std::env::temp_dir());
-            adjust(&mut command);
-            let mut child = command.spawn().unwrap();
-            let mut output = BufReader::new(child.stdout.take().unwrap());
-            let mut said = String::new();
-            while !said.contains("Ready to accept connections") {
-                if output.read_line(&mut said).unwrap() == 0 {
-                    break;
-                }
-            }
-            if said.contains("Ready to accept connections") {
-                return Self { child, port, said, output };
-            }
-            // Somebody else took the port meanwhile.
-            assert!(said.contains("in use"), "{said}");
-            child.wait().unwrap();
-        }
-        panic!("no port is free");
-    }
-
-    fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream
-    }
-
-    /// Sends a signal and waits for the end.
-    fn end(mut self, signal: &str) -> (ExitStatus, String) {
-        let killed = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status();
-        assert!(killed.unwrap().success());
-        let mut rest = String::new();
-        self.output.read_to_string(&mut rest).unwrap();
-        (self.child.wait().unwrap(), rest)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn scratch(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("caudal-program-{}-{name}", std::process::id()))
-}
-
-/// Sends a request and reads a reply of known text.
-fn ask(stream: &mut (impl Read + Write), request: &str, reply: &str) {
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut got = vec![0; reply.len()];
-    stream.read_exact(&mut got).unwrap();
-    assert_eq!(String::from_utf8_lossy(&got), reply);
-}
 
 fn each_backend(test: impl Fn(&str)) {
     for backend in ["epoll", "auto"] {
@@ -102,7 +21,7 @@ fn each_backend(test: impl Fn(&str)) {
 fn it_says_what_it_does_and_ends_at_a_signal() {
     for signal in ["-TERM", "-INT"] {
         let server = Server::start(&["--threads", "2", "--io-backend", "epoll"]);
-        let process = server.child.id();
+        let process = server.process();
         assert!(server.said.contains(&format!(" PID: {process}\n")), "{}", server.said);
         let listening = format!("Listening on 127.0.0.1:{}\n", server.port);
         assert!(server.said.contains(&listening), "{}", server.said);
@@ -184,7 +103,8 @@ fn large_values_come_and_go() {
 
 #[test]
 fn a_unix_socket_and_a_pid_file_are_there_while_it_runs() {
-    let (socket, pid) = (scratch("socket"), scratch("pid"));
+    let scratch = Scratch::new();
+    let (socket, pid) = (scratch.file("socket"), scratch.file("pid"));
     let (socket_text, pid_text) = (socket.to_str().unwrap(), pid.to_str().unwrap());
     let server = Server::start(&[
         "--unixsocket",
@@ -197,7 +117,7 @@ fn a_unix_socket_and_a_pid_file_are_there_while_it_runs() {
     let mut stream = UnixStream::connect(&socket).unwrap();
     ask(&mut stream, "PING\r\n", "+PONG\r\n");
     let written = std::fs::read_to_string(&pid).unwrap();
-    assert_eq!(written.trim(), server.child.id().to_string());
+    assert_eq!(written.trim(), server.process().to_string());
     let (status, _) = server.end("-TERM");
     assert!(status.success());
     assert!(!socket.exists() && !pid.exists());
@@ -248,7 +168,8 @@ fn version_and_help() {
 
 #[test]
 fn systemd_is_told() {
-    let path = scratch("notify");
+    let scratch = Scratch::new();
+    let path = scratch.file("notify");
     let supervisor = UnixDatagram::bind(&path).unwrap();
     supervisor.set_read_timeout(Some(PATIENCE)).unwrap();
     let server = Server::start_with(&["--supervised", "systemd"], |command| {
@@ -260,12 +181,12 @@ fn systemd_is_told() {
     assert!(server.end("-TERM").0.success());
     let n = supervisor.recv(&mut said).unwrap();
     assert_eq!(&said[..n], b"STOPPING=1\n");
-    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]
 fn a_log_file_takes_the_lines() {
-    let path = scratch("log");
+    let scratch = Scratch::new();
+    let path = scratch.file("log");
     let mut child = Command::new(CAUDAL)
         .args(["--port", &free_port().to_string(), "--bind", "127.0.0.1"])
         .args(["--logfile", path.to_str().unwrap()])
@@ -283,7 +204,6 @@ fn a_log_file_takes_the_lines() {
     assert!(output.stdout.is_empty());
     let prefix = text.lines().next().unwrap().split_once(":M ").unwrap().0;
     assert!(prefix.parse::<u32>().is_ok(), "{text}");
-    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]
@@ -293,8 +213,7 @@ fn an_idle_server_sleeps() {
         let mut stream = server.connect();
         ask(&mut stream, "PING\r\n", "+PONG\r\n");
         let used = || {
-            let stat =
-                std::fs::read_to_string(format!("/proc/{}/stat", server.child.id())).unwrap();
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.process())).unwrap();
             let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
             fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
         };
