@@ -162,7 +162,23 @@ impl Worker {
     }
 
     /// Whether CLIENT PAUSE holds the command; then its connection is set aside.
+    #[inline]
     fn must_pause(&mut self, engine: &Engine, connection: &mut Connection, entry: &Entry) -> bool {
+        let pause = &engine.pause;
+        let now = self.now.unix_ms;
+        if pause.all_until_ms.load(Relaxed) <= now && pause.writes_until_ms.load(Relaxed) <= now {
+            return false;
+        }
+        self.must_pause_now(engine, connection, entry)
+    }
+
+    #[cold]
+    fn must_pause_now(
+        &mut self,
+        engine: &Engine,
+        connection: &mut Connection,
+        entry: &Entry,
+    ) -> bool {
         let pause = &engine.pause;
         let mut until = pause.all_until_ms.load(Relaxed);
         if until <= self.now.unix_ms && may_write(connection, entry) {
