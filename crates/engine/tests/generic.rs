@@ -217,6 +217,7 @@ fn keys_are_copied_and_moved_between_databases() {
         COPY a d REPLACE DB 1 DB 2 -> :1
         COPY a d DB 99 -> -ERR DB index is out of range
         COPY none d DB -1 -> -ERR DB index is out of range
+        COPY a d DB 99 foo -> -ERR DB index is out of range
         COPY a d DB x -> -ERR value is not an integer or out of range
         COPY a d DB -> -ERR syntax error
         COPY a d foo -> -ERR syntax error

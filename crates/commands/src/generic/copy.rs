@@ -4,6 +4,9 @@ use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 use caudal_text::integer;
 
+/// As many databases as a number of one can tell.
+pub(super) const DATABASES_MAX: usize = 256;
+
 const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key.")
     .group(Group::Generic)
     .since("6.2.0")
@@ -17,21 +20,22 @@ const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key."
 pub(crate) const COMMAND: Command =
     Command { spec: SPEC, apply, other_database: Some(other_database) };
 
-struct Copy<'a> {
-    /// The target's database as the client wrote it.
-    database: Option<&'a [u8]>,
+struct Copy {
+    /// The target's database, if one is named.
+    database: Option<u8>,
     replaces: bool,
 }
 
-impl<'a> Copy<'a> {
-    fn parse(args: Args<'a>) -> Result<Copy<'a>, Error> {
+impl Copy {
+    fn parse(args: Args<'_>, databases: usize) -> Result<Copy, Error> {
         let mut cursor = args.cursor(3);
         let mut copy = Copy { database: None, replaces: false };
         while cursor.left() > 0 {
             if cursor.take("REPLACE") {
                 copy.replaces = true;
             } else if cursor.left() > 1 && cursor.take("DB") {
-                copy.database = cursor.next();
+                let word = cursor.next().expect("two words were left");
+                copy.database = Some(database(word, databases)?);
             } else {
                 return Err(Error::SYNTAX);
             }
@@ -40,18 +44,13 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// The database of the target, if one that can exist is named.
 fn other_database(args: Args<'_>) -> Option<u8> {
-    let number = integer::parse_i64(Copy::parse(args).ok()?.database?)?;
-    u8::try_from(number).ok()
+    Copy::parse(args, DATABASES_MAX).ok()?.database
 }
 
 fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let copy = Copy::parse(args)?;
-    let database = match copy.database {
-        Some(word) => context.database(word)?,
-        None => context.keys.database,
-    };
+    let copy = Copy::parse(args, context.keys.keyspace.databases())?;
+    let database = copy.database.unwrap_or(context.keys.database);
     let (source, target) = (context.key(args, 1), context.key(args, 2));
     if database == context.keys.database && source.bytes == target.bytes {
         return Err(Error::SAME_OBJECT);
@@ -66,12 +65,9 @@ fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     context.reply_integer(1)
 }
 
-impl Context<'_, '_> {
-    /// The database that a word names.
-    pub(super) fn database(&self, word: &[u8]) -> Result<u8, Error> {
-        let number = integer::parse_i64(word).ok_or(Error::NOT_INTEGER)?;
-        let databases = self.keys.keyspace.databases();
-        let number = u8::try_from(number).ok().filter(|it| usize::from(*it) < databases);
-        number.ok_or(Error::DATABASE_RANGE)
-    }
+/// The database that a word names, of so many.
+pub(super) fn database(word: &[u8], databases: usize) -> Result<u8, Error> {
+    let number = integer::parse_i64(word).ok_or(Error::NOT_INTEGER)?;
+    let number = u8::try_from(number).ok().filter(|it| usize::from(*it) < databases);
+    number.ok_or(Error::DATABASE_RANGE)
 }

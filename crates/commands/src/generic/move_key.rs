@@ -1,8 +1,8 @@
 //! MOVE.
 
+use super::copy::{DATABASES_MAX, database};
 use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
-use caudal_text::integer;
 
 const SPEC: Spec = Spec::new("MOVE", "Moves a key to another database.")
     .group(Group::Generic)
@@ -15,11 +15,11 @@ pub(crate) const COMMAND: Command =
     Command { spec: SPEC, apply, other_database: Some(other_database) };
 
 fn other_database(args: Args<'_>) -> Option<u8> {
-    u8::try_from(integer::parse_i64(args.get(2)?)?).ok()
+    database(args.get(2)?, DATABASES_MAX).ok()
 }
 
 fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let database = context.database(args.at(2))?;
+    let database = database(args.at(2), context.keys.keyspace.databases())?;
     if database == context.keys.database {
         return Err(Error::SAME_OBJECT);
     }
