@@ -98,7 +98,8 @@ impl Worker {
                 Ok(Step::Command { consumed }) => {
                     let spans = first_span..batch.spans.len();
                     let args = Args::new(&input[at..], &batch.spans[spans.clone()]);
-                    let (entry, first_key) = look_up(engine, connection.database, args);
+                    let (entry, first_key) =
+                        look_up_again(engine, connection.database, args, batch.commands.last());
                     let (start, end, inline) = (at, at + consumed, None);
                     at = end;
                     batch.commands.push(Parsed {
@@ -236,18 +237,31 @@ pub(crate) struct Request<'a> {
     pub(crate) first_key: Option<(usize, KeyHash)>,
 }
 
+/// What [`look_up`] finds.
+type Found = (Option<&'static Entry>, Option<(usize, KeyHash)>);
+
+/// Finds the command, which is often the same as the one before it, and hashes its first key.
+#[inline(always)]
+fn look_up_again(engine: &Engine, database: u8, args: Args<'_>, before: Option<&Parsed>) -> Found {
+    match before.and_then(|parsed| parsed.entry) {
+        Some(entry) if entry.has_name(args.at(0)) => hash_key(engine, database, args, Some(entry)),
+        _ => look_up(engine, database, args),
+    }
+}
+
 /// Finds the command and hashes its first key, asking for the key's slot.
-pub(crate) fn look_up(
-    engine: &Engine,
-    database: u8,
-    args: Args<'_>,
-) -> (Option<&'static Entry>, Option<(usize, KeyHash)>) {
+pub(crate) fn look_up(engine: &Engine, database: u8, args: Args<'_>) -> Found {
     let mut entry = engine.catalog.find(args.at(0));
     if let (Some(container), Some(name)) =
         (entry.filter(|at| !at.subcommands.is_empty()), args.get(1))
     {
         entry = engine.catalog.subcommand(container, name).or(entry);
     }
+    hash_key(engine, database, args, entry)
+}
+
+#[inline(always)]
+fn hash_key(engine: &Engine, database: u8, args: Args<'_>, entry: Option<&'static Entry>) -> Found {
     let first = entry.and_then(|entry| entry.first_key);
     let first_key = first.filter(|at| *at < args.len()).map(|at| {
         let hash = engine.keyspace.hash(args.at(at));
@@ -258,6 +272,7 @@ pub(crate) fn look_up(
 }
 
 /// Second and third pass: asks for the buckets of all keys, then for the records.
+#[inline(always)]
 fn prefetch(engine: &Engine, batch: &Batch) {
     /// A single command gains nothing from looking ahead.
     const WORTHWHILE: usize = 2;

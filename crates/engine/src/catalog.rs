@@ -27,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) other_database: Option<fn(Args<'_>) -> Option<u8>>,
     /// The only key's argument and how its slot is locked: the common case, decided once.
     pub(crate) single_key: Option<(usize, Mode)>,
+    /// Its name as one word, and the name's length; a length of 0 for what is not found by its first word alone.
+    name_word: (u64, usize),
     /// The first key's argument, if there are keys.
     pub(crate) first_key: Option<usize>,
     /// A container's commands, by index in the table.
@@ -34,6 +36,12 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Whether `name`, a request's first word, names this command. False also where that takes longer to tell.
+    #[inline]
+    pub(crate) fn has_name(&self, name: &[u8]) -> bool {
+        self.subcommands.is_empty() && self.name_word == (word_of(name), name.len())
+    }
+
     fn new(id: usize, spec: Spec, handler: Handler) -> Entry {
         let single_key = match spec.keys() {
             [key] if key.find == (Find::Range { last: key.first as i8, step: 1 }) => {
@@ -44,6 +52,12 @@ impl Entry {
         Entry {
             id: u16::try_from(id).expect("a few hundred commands"),
             full_name: spec.full_name(),
+            name_word: match spec.parent {
+                None if spec.name.len() <= WORD_BYTES => {
+                    (word_of(spec.name.as_bytes()), spec.name.len())
+                }
+                _ => (0, 0),
+            },
             first_key: spec.keys().first().map(|key| {
                 usize::from(key.first) + usize::from(!matches!(key.find, Find::Range { .. }))
             }),
@@ -111,6 +125,9 @@ struct Named {
 
 /// Places for names: several times the number of commands, so that most are met at the first look.
 const NAME_PLACES: usize = 4096;
+
+/// Bytes of a name that [`word_of`] holds whole.
+const WORD_BYTES: usize = 8;
 
 /// A name's first four and last four bytes in lower case: all of a name of up to eight bytes.
 #[inline]
@@ -210,7 +227,9 @@ impl Catalog {
             let named = &self.by_name[place];
             if named.word == word && named.len as usize == len && len != 0 {
                 let at = named.entry as usize;
-                if len <= 8 || self.entries[at].spec.name.as_bytes().eq_ignore_ascii_case(name) {
+                if len <= WORD_BYTES
+                    || self.entries[at].spec.name.as_bytes().eq_ignore_ascii_case(name)
+                {
                     return Some(at);
                 }
             }

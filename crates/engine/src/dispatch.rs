@@ -73,6 +73,7 @@ impl Worker {
     }
 
     /// CLIENT REPLY OFF and SKIP: the command runs, its reply goes nowhere.
+    #[cold]
     fn dispatch_muted<'k>(
         &mut self,
         engine: &'k Engine,
@@ -102,6 +103,7 @@ impl Worker {
     }
 
     /// The checks that can refuse a command.
+    #[inline(always)]
     fn admit(
         &self,
         connection: &Connection,
@@ -133,6 +135,7 @@ impl Worker {
         Ok(entry)
     }
 
+    #[cold]
     fn refuse(&mut self, connection: &mut Connection, entry: Option<&Entry>, mut error: Error) {
         if entry.is_some_and(|entry| entry.spec.name == "EXEC") {
             self.end_transaction(connection);
@@ -195,7 +198,7 @@ impl Worker {
     }
 
     /// Counts a command that ran, and remembers it if it was slow or large.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn account(&self, connection: &Connection, ran: Ran<'_>, clock: &mut u64) {
         let nanos = (self.engine.environment.nanos)();
         let duration = nanos.saturating_sub(std::mem::replace(clock, nanos));
@@ -314,6 +317,7 @@ fn may_grow(connection: &Connection, entry: &Entry) -> bool {
         || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
 }
 
+#[cold]
 fn unknown_command(args: Args<'_>) -> Error {
     let text = |word: &[u8], most: usize| {
         String::from_utf8_lossy(&word[..word.len().min(most)]).into_owned()
@@ -330,6 +334,7 @@ fn unknown_command(args: Args<'_>) -> Error {
     Error::new(format!("ERR unknown command '{name}', with args beginning with: {words}"))
 }
 
+#[cold]
 fn unknown_subcommand(entry: &Entry, args: Args<'_>) -> Error {
     let word = args.get(1).unwrap_or_default();
     let word = String::from_utf8_lossy(&word[..word.len().min(UNKNOWN_ARGS_BYTES_MAX)]);

@@ -52,7 +52,7 @@ pub(crate) struct Scene<'o> {
 
 impl Worker {
     /// Runs a command of a connection.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn execute<'k>(
         &mut self,
         engine: &'k Engine,
@@ -63,6 +63,18 @@ impl Worker {
         if !connection.needs_gate {
             return self.execute_locked(engine, held, connection, call);
         }
+        self.execute_alone(engine, held, connection, call)
+    }
+
+    /// Runs a command whose lock set starved, with every other worker stopped.
+    #[cold]
+    fn execute_alone<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: Call<'_>,
+    ) -> Result<Progress, Error> {
         held.release();
         if let Some(progress) = self.enter_gate(engine, connection) {
             return Ok(progress);
@@ -74,6 +86,7 @@ impl Worker {
         outcome
     }
 
+    #[inline(always)]
     fn execute_locked<'k>(
         &mut self,
         engine: &'k Engine,
@@ -110,6 +123,7 @@ impl Worker {
     }
 
     /// Runs a command whose slots are locked. Its effects are noted; keys that it made ready wait in `ready_keys`.
+    #[inline(always)]
     pub(crate) fn apply<'k>(
         &mut self,
         engine: &'k Engine,
@@ -151,6 +165,7 @@ impl Worker {
     }
 
     /// Makes `held` cover the command's slots. `Some`: it could not, and the connection is set aside.
+    #[inline(always)]
     fn lock<'k>(
         &mut self,
         engine: &'k Engine,
@@ -174,6 +189,18 @@ impl Worker {
                 return None;
             }
         }
+        self.lock_keys(engine, held, connection, call)
+    }
+
+    /// Locks what a command with several keys, or with waiters, needs.
+    #[inline(never)]
+    fn lock_keys<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: &Call<'_>,
+    ) -> Option<Progress> {
         let (entry, args, database) = (call.entry, call.args, connection.database);
         let mut wanted = WantedSet::new();
         want_keys(engine, entry, args, database, &mut wanted);
@@ -197,6 +224,7 @@ impl Worker {
     }
 
     /// Sets a connection aside until a busy slot is unlocked.
+    #[cold]
     pub(crate) fn set_aside(
         &mut self,
         engine: &Engine,
