@@ -194,3 +194,70 @@ fn a_transaction_with_a_write_is_held_as_a_whole() {
     local.advance_ms(1000);
     assert_eq!(local.receive(two), b"*1\r\n+OK\r\n");
 }
+
+#[test]
+fn a_blocked_client_is_let_go_by_timeout_or_error_once() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two) = (local.connect(0), local.connect(1));
+    local.send(two, b"BLPOP nk 0\r\n");
+    assert!(local.say(one, "CLIENT LIST ID 2").contains(" flags=b "));
+    let info = local.say(one, "INFO clients");
+    assert!(info.contains("blocked_clients:1") && info.contains("total_blocking_keys:1"), "{info}");
+    assert_eq!(local.say(one, "CLIENT UNBLOCK 2 ERROR"), ":1");
+    assert_eq!(local.say(one, "CLIENT UNBLOCK 2"), ":0");
+    assert_eq!(local.receive(two), b"-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n");
+    local.send(two, b"BLPOP nk 0\r\nPING\r\n");
+    assert_eq!(local.receive(two), b"");
+    assert_eq!(local.say(one, "CLIENT UNBLOCK 2"), ":1");
+    assert_eq!(local.receive(two), b"*-1\r\n+PONG\r\n");
+    assert_eq!(local.say(one, "CLIENT UNBLOCK 99"), ":0");
+    // Nothing is left behind in the queue of the key.
+    assert_eq!(local.say(one, "RPUSH nk v"), ":1");
+    assert_eq!(local.say(one, "LLEN nk"), ":1");
+    assert!(local.say(one, "INFO errorstats").contains("errorstat_UNBLOCKED:count=1"));
+}
+
+#[test]
+fn a_killed_worker_loses_no_job() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two) = (local.connect(0), local.connect(1));
+    local.send(two, b"BRPOP q{0} q{3} 0\r\n");
+    assert_eq!(local.say(one, "CLIENT KILL TYPE normal SKIPME yes"), ":1");
+    assert_eq!(local.close_wanted(two), Close::Now);
+    local.close(two);
+    assert_eq!(local.say(one, "LPUSH q{3} job"), ":1");
+    assert_eq!(local.say(one, "LRANGE q{3} 0 -1"), "[job]");
+}
+
+#[test]
+fn databases_that_are_swapped_wake_who_waits_for_their_keys() {
+    let mut local = Local::new(Config::default(), 3);
+    let (one, two, three) = (local.connect(0), local.connect(1), local.connect(2));
+    local.send(two, b"BLPOP k 0\r\n");
+    local.send(three, b"BLMOVE k other LEFT RIGHT 0\r\n");
+    assert_eq!(local.say(one, "SELECT 1"), "OK");
+    assert_eq!(local.say(one, "RPUSH k a b"), ":2");
+    assert_eq!(local.say(one, "SWAPDB 0 1"), "OK");
+    assert_eq!(local.receive(two), b"*2\r\n$1\r\nk\r\n$1\r\na\r\n");
+    assert_eq!(local.receive(three), b"$1\r\nb\r\n");
+    assert_eq!(local.say(one, "SELECT 0"), "OK");
+    assert_eq!(local.say(one, "LRANGE other 0 -1"), "[b]");
+    assert_eq!(local.say(one, "EXISTS k"), ":0");
+    // The same within a transaction: they are served at its end.
+    local.send(two, b"BLPOP k 0\r\n");
+    for line in ["SELECT 1", "MULTI", "RPUSH k x", "SWAPDB 0 1", "PING"] {
+        local.say(one, line);
+    }
+    assert_eq!(local.say(one, "EXEC"), "[:1 OK PONG]");
+    assert_eq!(local.receive(two), b"*2\r\n$1\r\nk\r\n$1\r\nx\r\n");
+}
+
+#[test]
+fn a_wait_that_ends_during_a_pause_of_all_still_answers() {
+    let mut local = Local::new(Config::default(), 1);
+    let (one, two) = (local.connect(0), local.connect(0));
+    local.send(two, b"BLPOP nk 1\r\n");
+    assert_eq!(local.say(one, "CLIENT PAUSE 5000 WRITE"), "OK");
+    local.advance_ms(1000);
+    assert_eq!(local.receive(two), b"*-1\r\n");
+}
