@@ -1,4 +1,5 @@
-//! What all workers may know of a connection: CLIENT LIST, KILL, UNBLOCK read it without asking its worker.
+//! What all workers may know of a connection: CLIENT LIST, KILL, UNBLOCK read it without asking its
+//! worker.
 
 use crate::connection::Peer;
 use caudal_keyspace::Waiter;

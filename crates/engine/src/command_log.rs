@@ -1,7 +1,9 @@
-//! The command logs: commands that took long, were large, or had a large reply. SLOWLOG and COMMANDLOG show them.
+//! The command logs: commands that took long, were large, or had a large reply. SLOWLOG and
+//! COMMANDLOG show them.
 //!
-//! Beside the path of a command: `dispatch` compares each with the thresholds, and only what passes one comes here.
-//! What must stay true: an entry is bounded, however large its command was; secrets are not in it.
+//! Beside the path of a command: `dispatch` compares each with the thresholds, and only what passes
+//! one comes here. What must stay true: an entry is bounded, however large its command was; secrets
+//! are not in it.
 
 use crate::config::CommandLog as Setting;
 use caudal_commands::Args;

@@ -1,4 +1,5 @@
-//! The upkeep of a worker: expired keys, idle connections, garbage. Slices of its turns under one budget.
+//! The upkeep of a worker: expired keys, idle connections, garbage. Slices of its turns under one
+//! budget.
 //!
 //! Each worker looks after its share of the slots, and sees each of them about once a second.
 
@@ -117,7 +118,8 @@ impl Worker {
         });
     }
 
-    /// Reclaims expired keys in the next slots. False: the budget ran out before the slice was done.
+    /// Reclaims expired keys in the next slots. False: the budget ran out before the slice was
+    /// done.
     fn expire_slice(&mut self, engine: &Engine) -> bool {
         let mut budget = KEYS_A_SLICE;
         let databases = u8::try_from(engine.keyspace.databases() - 1).unwrap_or(u8::MAX);

@@ -13,16 +13,16 @@ use caudal_commands::{Args, Error, Flags};
 use caudal_keyspace::Held;
 use std::sync::atomic::Ordering::Relaxed;
 
-const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you \
-    can run it from a local connection, otherwise you need to set this option in the configuration file, and then \
-    restart the server.";
+const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is \
+    set to \"local\", you can run it from a local connection, otherwise you need to set this \
+    option in the configuration file, and then restart the server.";
 
 /// Words of an unknown command that its error shows, together at most this long.
 const UNKNOWN_ARGS_BYTES_MAX: usize = 128;
 
 impl Worker {
-    /// Runs one command of a connection, or says why it cannot run now. `clock` is the time at which the command before
-    /// it ended, and becomes the time at which this one did.
+    /// Runs one command of a connection, or says why it cannot run now. `clock` is the time at
+    /// which the command before it ended, and becomes the time at which this one did.
     pub(crate) fn dispatch<'k>(
         &mut self,
         engine: &'k Engine,
@@ -84,7 +84,8 @@ impl Worker {
     ) -> Progress {
         let before = std::mem::replace(&mut connection.reply_mode, ReplyMode::On);
         let sent = std::mem::take(&mut connection.output);
-        // CLIENT REPLY sets the mode anew; what is left at `On` was not touched, unless it was said.
+        // CLIENT REPLY sets the mode anew; what is left at `On` was not touched, unless it was
+        // said.
         connection.said_reply_mode = false;
         let progress = self.dispatch(engine, held, connection, request, clock);
         if let State::Waiting(waiting) = &mut connection.state {

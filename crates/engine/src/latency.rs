@@ -1,4 +1,5 @@
-//! What LATENCY remembers: events that took longer than `latency-monitor-threshold`, a few of each kind.
+//! What LATENCY remembers: events that took longer than `latency-monitor-threshold`, a few of each
+//! kind.
 //!
 //! Beside the path of a command: only what passes the threshold comes here.
 

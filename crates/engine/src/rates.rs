@@ -1,6 +1,7 @@
 //! How fast things go at the moment: INFO's `instantaneous_` figures, and the peak of used memory.
 //!
-//! The first worker's upkeep takes a sample ten times a second; asking computes the mean of the last ones.
+//! The first worker's upkeep takes a sample ten times a second; asking computes the mean of the
+//! last ones.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};

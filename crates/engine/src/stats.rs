@@ -1,7 +1,7 @@
 //! One worker's statistics: written by it alone, read by whoever asks.
 //!
-//! Beside the path of every command. What must stay true: only the owner adds to a counter; RESETSTAT sets them to
-//! zero at the gate, when no owner runs.
+//! Beside the path of every command. What must stay true: only the owner adds to a counter;
+//! RESETSTAT sets them to zero at the gate, when no owner runs.
 
 use caudal_keyspace::Counters;
 use std::collections::HashMap;
@@ -74,13 +74,15 @@ impl Latencies {
         found.map_or(0, bucket_end)
     }
 
-    /// The calls that took at most 2^n * 1024 ns, for each n from the first such bound that some call meets to the
-    /// first that all meet: LATENCY HISTOGRAM's pairs of microseconds and a count that only grows.
+    /// The calls that took at most 2^n * 1024 ns, for each n from the first such bound that some
+    /// call meets to the first that all meet: LATENCY HISTOGRAM's pairs of microseconds and a count
+    /// that only grows.
     pub(crate) fn by_microseconds(&self) -> Vec<(u64, u64)> {
         /// 2^10 ns stand for a microsecond.
-        const FIRST_BOUND_BITS: u32 = 10;
+        const FIRST_BOUND_BITS: usize = 10;
         let (calls, mut pairs, mut before) = (self.calls(), Vec::new(), 0);
-        for bits in FIRST_BOUND_BITS..=OCTAVES as u32 + BUCKETS_AN_OCTAVE.ilog2() - 1 {
+        let last_bound_bits = OCTAVES + BUCKETS_AN_OCTAVE.ilog2() as usize - 1;
+        for bits in FIRST_BOUND_BITS..=last_bound_bits {
             let bound = 1_u64 << bits;
             let within = self.0.iter().enumerate().take_while(|(at, _)| bucket_end(*at) <= bound);
             let sum = within.map(|(_, count)| count).sum();

@@ -53,7 +53,8 @@ fn parameters_are_read_and_set() {
     assert_eq!(local.say(one, "CONFIG SET maxmemory 1 maxclients"), "-ERR syntax error");
     assert_eq!(
         local.say(one, "CONFIG SET enable-debug-command yes"),
-        "-ERR CONFIG SET failed (possibly related to argument 'enable-debug-command') - can't set immutable config"
+        "-ERR CONFIG SET failed (possibly related to argument 'enable-debug-command') - \
+         can't set immutable config"
     );
     assert_eq!(local.say(one, "CONFIG"), "-ERR wrong number of arguments for 'config' command");
     assert_eq!(local.say(one, "CONFIG FOO"), "-ERR unknown subcommand 'FOO'. Try CONFIG HELP.");
@@ -84,7 +85,8 @@ fn over_maxmemory_what_may_grow_is_refused() {
     assert!(local.say(client, "EXEC").starts_with("-EXECABORT"));
     assert_eq!(
         local.say(other, "EXEC"),
-        "-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > 'maxmemory'."
+        "-EXECABORT Transaction discarded because of: OOM command not allowed when used memory > \
+         'maxmemory'."
     );
     assert_eq!(local.say(client, "CONFIG SET maxmemory 0"), "OK");
     assert_eq!(local.say(client, "SET a b"), "OK");
@@ -98,8 +100,10 @@ fn info_has_sections_and_true_figures() {
         let titles = text.lines().filter_map(|line| line.strip_prefix("# "));
         titles.map(str::to_owned).collect::<Vec<_>>().join(" ")
     };
-    let default = "Server Clients Memory Persistence Stats Replication CPU Modules Errorstats Cluster Keyspace";
-    let all = "Server Clients Memory Persistence Stats Replication CPU Modules Commandstats Errorstats \
+    let default = "Server Clients Memory Persistence Stats Replication CPU Modules Errorstats \
+                   Cluster Keyspace";
+    let all = "Server Clients Memory Persistence Stats Replication CPU Modules Commandstats \
+               Errorstats \
                Latencystats Cluster Keyspace";
     for (line, expected) in [
         ("INFO", default),
@@ -171,8 +175,9 @@ fn commands_describe_themselves() {
     let client = local.connect(0);
     assert_eq!(
         local.say(client, "COMMAND INFO get nosuch client|id"),
-        "[[get :2 [readonly fast] :1 :1 :1 [@read @string @fast] [] [[flags [RO access] begin_search [type \
-         index spec [index :1]] find_keys [type range spec [lastkey :0 keystep :1 limit :0]]]] []] (nil) \
+        "[[get :2 [readonly fast] :1 :1 :1 [@read @string @fast] [] [[flags [RO access] \
+         begin_search [type index spec [index :1]] find_keys [type range spec [lastkey :0 \
+         keystep :1 limit :0]]]] []] (nil) \
          [client|id :2 [noscript loading stale allow_busy] :0 :0 :0 [@slow @connection] [] [] []]]"
     );
     let Frame::Integer(count) = local.call(client, &["COMMAND", "COUNT"]) else {
@@ -187,7 +192,8 @@ fn commands_describe_themselves() {
     assert_eq!(local.say(client, "COMMAND DOCS nosuch"), "[]");
     assert_eq!(
         local.say(client, "COMMAND DOCS client|id"),
-        "[client|id [summary \"Returns this connection's id.\" since 5.0.0 group connection complexity O(1)]]"
+        "[client|id [summary \"Returns this connection's id.\" since 5.0.0 group connection \
+         complexity O(1)]]"
     );
     assert_eq!(
         local.say(client, "COMMAND LIST FILTERBY PATTERN client|i*"),

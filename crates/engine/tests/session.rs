@@ -18,7 +18,8 @@ fn hello_says_who_answers_and_changes_the_protocol() {
     assert_eq!(
         local.say(client, "HELLO 3"),
         format!(
-            "{{server: redis version: {version} proto: :3 id: :1 mode: standalone role: master modules: []}}"
+            "{{server: redis version: {version} proto: :3 id: :1 mode: standalone role: master \
+             modules: []}}"
         )
     );
     assert_eq!(

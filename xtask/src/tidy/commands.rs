@@ -86,8 +86,11 @@ fn tested_words(sources: &[Source]) -> Vec<String> {
         } else {
             continue;
         };
-        let found = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
-        words.extend(found.map(str::to_ascii_uppercase));
+        // NO-EVICT is one word to a command, and two to the language.
+        for is_part in [is_word, |c| is_word(c) || c == '-'] {
+            let found = text.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+            words.extend(found.map(str::to_ascii_uppercase));
+        }
     }
     words.sort_unstable();
     words.dedup();

@@ -1,6 +1,7 @@
 //! FLUSHALL, FLUSHDB, SWAPDB: whole databases at once, with every other worker stopped.
 //!
-//! Flushing only detaches the tables; they are freed a few a turn. What must stay true: nobody sees half of it.
+//! Flushing only detaches the tables; they are freed a few a turn. What must stay true: nobody sees
+//! half of it.
 
 use crate::engine::Engine;
 use crate::execute::Progress;
@@ -128,7 +129,8 @@ fn parse_swap(args: Args<'_>, databases: usize) -> Result<(u8, u8), Error> {
 }
 
 impl Worker {
-    /// Notes the keys that somebody waits for in these databases and that are there now. At the gate.
+    /// Notes the keys that somebody waits for in these databases and that are there now. At the
+    /// gate.
     fn find_ready(&mut self, engine: &Engine, databases: &[u8]) {
         for info in engine.clients.list() {
             let Some(waiter) = info.text().waiter.clone() else { continue };

@@ -1,4 +1,5 @@
-//! LATENCY: what took longer than `latency-monitor-threshold`, and how long each command's calls took.
+//! LATENCY: what took longer than `latency-monitor-threshold`, and how long each command's calls
+//! took.
 
 use crate::catalog::Entry;
 use crate::latency::Series;
@@ -101,7 +102,8 @@ fn doctor(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     let engine = session.engine;
     let Some(threshold) = engine.config().log.latency_threshold_millis else {
         return session.reply_text(
-            "Latency monitoring is off. Turn it on with \"CONFIG SET latency-monitor-threshold <milliseconds>\".\n",
+            "Latency monitoring is off. \"CONFIG SET latency-monitor-threshold <milliseconds>\" \
+             turns it on.\n",
         );
     };
     let series = engine.latency.series();

@@ -1,7 +1,9 @@
-//! Commands on the session or the server: they see the connection and the worker, and lock what they need themselves.
+//! Commands on the session or the server: they see the connection and the worker, and lock what
+//! they need themselves.
 //!
-//! The end of `dispatch` for all that is not data. What must stay true: a command that looks at whole databases or
-//! at all workers has its spec at the gate, so that it runs alone inside EXEC too.
+//! The end of `dispatch` for all that is not data. What must stay true: a command that looks at
+//! whole databases or at all workers has its spec at the gate, so that it runs alone inside EXEC
+//! too.
 
 mod access;
 mod basic;

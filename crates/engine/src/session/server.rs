@@ -1,4 +1,5 @@
-//! Commands on the server as a whole: DBSIZE, TIME, ROLE, SHUTDOWN, and those that wait for replicas or files.
+//! Commands on the server as a whole: DBSIZE, TIME, ROLE, SHUTDOWN, and those that wait for
+//! replicas or files.
 
 use crate::connection::Close;
 use crate::session::{DONE, Outcome, Session, SessionCommand, on_server};
@@ -34,7 +35,8 @@ const ROLE: Spec = Spec::new("ROLE", "Returns the replication role.")
 const SHUTDOWN: Spec = on_server("SHUTDOWN", "Ends the server.")
     .arity(-1)
     .complexity(
-        "O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)",
+        "O(N) when saving, where N is the total number of keys in all databases when saving data, \
+         otherwise O(1)",
     )
     .flag(Flags::NO_MULTI)
     .flag(Flags::ALLOW_BUSY);
@@ -197,7 +199,8 @@ fn check_timeout(word: &[u8]) -> Result<(), Error> {
 
 const NO_SNAPSHOT: &str =
     "ERR saving is not there yet: this version of Caudal keeps its data in memory only";
-const NO_FILE: &str = "ERR the append-only file is not there yet: this version of Caudal keeps its data in memory only";
+const NO_FILE: &str = "ERR the append-only file is not there yet: this version of Caudal keeps \
+    its data in memory only";
 
 fn no_snapshot(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     Err(Error::text(NO_SNAPSHOT))

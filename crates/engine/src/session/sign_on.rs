@@ -37,8 +37,8 @@ fn auth(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let (user, password) = match args.len() {
         2 if session.worker.tuning.config.security.password.is_none() => {
             return Err(Error::text(
-                "ERR AUTH <password> called without any password configured for the default user. Are you sure \
-                 your configuration is correct?",
+                "ERR AUTH <password> called without any password configured for the default user. \
+                 Are you sure your configuration is correct?",
             ));
         }
         2 => (USER.as_bytes(), args.at(1)),
@@ -121,9 +121,9 @@ fn hello(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     }
     if !session.worker.is_authenticated(session.connection) {
         return Err(Error::text(
-            "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH \
-             <user> <pass> option can be used to authenticate the client and select the RESP protocol version at \
-             the same time",
+            "NOAUTH HELLO must be called with the client already authenticated, otherwise the \
+             HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and \
+             select the RESP protocol version at the same time",
         ));
     }
     if let Some(name) = hello.name {

@@ -72,7 +72,8 @@ fn unblock(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     };
     let id = args.integer(2)?;
     let info = u64::try_from(id).ok().and_then(|id| session.engine.clients.find(id));
-    // Only who claims the waiter may end the wait: a push that comes at the same moment wins, or loses.
+    // Only who claims the waiter may end the wait: a push that comes at the same moment wins, or
+    // loses.
     let claimed =
         info.filter(|info| info.text().waiter.as_ref().is_some_and(|waiter| waiter.claim()));
     if let Some(info) = &claimed {

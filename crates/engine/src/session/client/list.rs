@@ -1,6 +1,7 @@
 //! CLIENT LIST and CLIENT KILL.
 //!
-//! Both read the shared list; a killed connection is marked, so that nobody sees it any more, and its worker is told.
+//! Both read the shared list; a killed connection is marked, so that nobody sees it any more, and
+//! its worker is told.
 
 use super::filter::Filter;
 use super::{line, spec};

@@ -1,8 +1,10 @@
-//! A digest of the data: 160 bits that are equal for equal content, whatever the order and the encoding.
+//! A digest of the data: 160 bits that are equal for equal content, whatever the order and the
+//! encoding.
 //!
-//! A key's part is the SHA-1 of its database, name, expiry, type and value; the whole is the exclusive or of all
-//! parts, so that no order is needed. The elements of sets, hashes and sorted sets are mixed in the same way. Every
-//! piece goes in behind its length, so that no two contents read the same.
+//! A key's part is the SHA-1 of its database, name, expiry, type and value; the whole is the
+//! exclusive or of all parts, so that no order is needed. The elements of sets, hashes and sorted
+//! sets are mixed in the same way. Every piece goes in behind its length, so that no two contents
+//! read the same.
 
 use caudal_table::{RecordRef, ValueRef};
 use caudal_value::{Item, Object};

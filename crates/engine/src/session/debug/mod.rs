@@ -1,8 +1,8 @@
 //! DEBUG: for tests of the server and of clients.
 //!
-//! Its spec is at the gate, so that inside EXEC too it finds no slot locked. What a subcommand of Redis would do to
-//! something that Caudal has not got (a save file, an encoding's private threshold) is answered only if doing nothing
-//! is the truth; the others are unknown.
+//! Its spec is at the gate, so that inside EXEC too it finds no slot locked. What a subcommand of
+//! Redis would do to something that Caudal has not got (a save file, an encoding's private
+//! threshold) is answered only if doing nothing is the truth; the others are unknown.
 
 mod digest;
 mod protocol;
@@ -243,7 +243,8 @@ fn describe(record: RecordRef<'_>, now_ms: u64) -> String {
     let idle = access_clock(now_ms).wrapping_sub(clock) & caudal_table::CLOCK_MASK;
     format!(
         // Where a record lies is nobody's business.
-        "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{clock} lru_seconds_idle:{idle}",
+        "Value at:0x0 refcount:1 encoding:{} serializedlength:{} lru:{clock} \
+         lru_seconds_idle:{idle}",
         encoding(record.value()),
         record.memory(),
     )

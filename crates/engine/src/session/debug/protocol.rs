@@ -11,7 +11,8 @@ pub(super) fn reply(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     match args.at(2).to_ascii_lowercase().as_slice() {
         b"string" => reply.bulk(b"Hello World"),
         b"integer" => reply.integer(12345),
-        b"double" => reply.double(3.141),
+        // Redis's three digits, and no approximation of anything.
+        b"double" => reply.double(3141.0 / 1000.0),
         b"null" => reply.null(),
         b"array" => {
             reply.array(3);

@@ -40,7 +40,8 @@ pub(super) fn command_stats(session: &mut Session<'_, '_>, text: &mut Text) {
         text.field(
             &format!("cmdstat_{}", entry.full_name),
             format_args!(
-                "calls={calls},usec={micros},usec_per_call={each:.2},rejected_calls={rejected},failed_calls={failed}"
+                "calls={calls},usec={micros},usec_per_call={each:.2},rejected_calls={rejected},\
+                 failed_calls={failed}"
             ),
         );
     }

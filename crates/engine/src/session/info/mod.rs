@@ -1,7 +1,7 @@
 //! INFO: the server's state as lines of text, by section.
 //!
-//! What must stay true: every field says what is so. A field that exporters read and that belongs to something
-//! Caudal has not got is there only if its value (off, none, zero) is the truth.
+//! What must stay true: every field says what is so. A field that exporters read and that belongs
+//! to something Caudal has not got is there only if its value (off, none, zero) is the truth.
 
 mod commands;
 mod load;
