@@ -214,19 +214,23 @@ impl Worker {
             return;
         }
         let engine = Arc::clone(&self.engine);
-        if !engine.gate.enter(self.id) {
-            return;
-        }
-        stats::add(&self.shared().stats.turns, 1);
-        self.check_memory();
-        self.run_cycle(&engine);
-        let mut left = TURN_COMMANDS_MAX;
-        while left > 0 && !self.ready.is_empty() && !engine.gate.is_closed_to(self.id) {
-            left = left.saturating_sub(self.run_batch(&engine).max(1));
-            self.read_own_mail();
+        if engine.gate.enter(self.id) {
+            self.execute_ready(&engine);
         }
         if let Some(owner) = engine.gate.leave(self.id) {
             engine.workers[owner].mailbox.send(Mail::Gate);
+        }
+    }
+
+    /// What a turn does unless the gate is closed.
+    fn execute_ready(&mut self, engine: &Engine) {
+        stats::add(&self.shared().stats.turns, 1);
+        self.check_memory();
+        self.run_cycle(engine);
+        let mut left = TURN_COMMANDS_MAX;
+        while left > 0 && !self.ready.is_empty() && !engine.gate.is_closed_to(self.id) {
+            left = left.saturating_sub(self.run_batch(engine).max(1));
+            self.read_own_mail();
         }
     }
 

@@ -3,10 +3,14 @@
 //! A worker counts as stopped whenever it is not inside a turn, so sleeping workers cost nothing. Nobody waits
 //! here: a worker that finds the gate closed ends its turn and is woken when it opens; the owner parks its command
 //! until the last worker has stopped, or withdraws. What must stay true: while the gate is complete no other worker
-//! runs a command. Both sides store their own flag, then read the other's (sequentially consistent), so at least one
-//! sees the other.
+//! runs a command. Both sides store their own flag, then read the other's, with a sequentially consistent fence in
+//! between, so at least one sees the other. `tests/gate_loom.rs` explores all interleavings of small cases; it
+//! understands fences, but not the single order of sequentially consistent loads and stores.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+#[cfg(not(loom))]
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 /// No owner.
 const OPEN: u32 = 0;
@@ -42,19 +46,18 @@ impl Gate {
         Gate { owner: AtomicU32::new(OPEN), running }
     }
 
-    /// A worker begins a turn. False: the gate is closed, and it stays stopped.
+    /// A worker begins a turn. False: the gate is closed, and it stays stopped. Either way [`Gate::leave`]
+    /// follows: whoever closed the gate may have seen this worker come.
     pub fn enter(&self, worker: usize) -> bool {
-        self.running[worker].0.store(true, SeqCst);
-        if self.is_closed_to(worker) {
-            self.running[worker].0.store(false, SeqCst);
-            return false;
-        }
-        true
+        self.running[worker].0.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        !self.is_closed_to(worker)
     }
 
-    /// A worker ends a turn. If that completes a closed gate, its owner is to be told.
+    /// A worker ends a turn, or stays stopped. If that completes a closed gate, its owner is to be told.
     pub fn leave(&self, worker: usize) -> Option<usize> {
-        self.running[worker].0.store(false, SeqCst);
+        self.running[worker].0.store(false, Ordering::Release);
+        fence(Ordering::SeqCst);
         let owner = self.owner()?;
         (owner != worker && self.is_complete(owner)).then_some(owner)
     }
@@ -73,7 +76,9 @@ impl Gate {
     /// Closes the gate for `worker`, which may be inside its turn.
     pub fn close(&self, worker: usize) -> Closing {
         let own = u32::try_from(worker + 1).expect("few workers");
-        match self.owner.compare_exchange(OPEN, own, SeqCst, SeqCst) {
+        let closed = self.owner.compare_exchange(OPEN, own, Ordering::AcqRel, Ordering::Acquire);
+        fence(Ordering::SeqCst);
+        match closed {
             Err(owner) if owner != own => Closing::Taken,
             _ if self.is_complete(worker) => Closing::Complete,
             _ => Closing::Waiting,
@@ -83,21 +88,22 @@ impl Gate {
     /// Opens the gate; the caller wakes the other workers.
     pub fn open(&self, worker: usize) {
         debug_assert_eq!(self.owner(), Some(worker));
-        self.owner.store(OPEN, SeqCst);
+        self.owner.store(OPEN, Ordering::Release);
     }
 
     /// Whether every worker but the owner is stopped.
     fn is_complete(&self, owner: usize) -> bool {
-        self.running.iter().enumerate().all(|(at, running)| at == owner || !running.0.load(SeqCst))
+        let is_stopped = |running: &Running| !running.0.load(Ordering::Acquire);
+        self.running.iter().enumerate().all(|(at, running)| at == owner || is_stopped(running))
     }
 
     fn owner(&self) -> Option<usize> {
-        let owner = self.owner.load(SeqCst);
+        let owner = self.owner.load(Ordering::Acquire);
         (owner != OPEN).then(|| owner as usize - 1)
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -108,6 +114,7 @@ mod tests {
         assert_eq!(gate.close(0), Closing::Waiting);
         assert_eq!(gate.close(1), Closing::Taken);
         assert!(!gate.enter(2));
+        assert_eq!(gate.leave(2), None);
         assert_eq!(gate.leave(1), Some(0));
         assert_eq!(gate.close(0), Closing::Complete);
         gate.open(0);
@@ -117,7 +124,10 @@ mod tests {
 
     #[test]
     fn no_worker_runs_beside_a_complete_gate() {
-        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+        use std::sync::atomic::{
+            AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        };
         let (gate, inside, passes) = (Gate::new(3), AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for worker in 0..3 {
@@ -125,6 +135,7 @@ mod tests {
                 scope.spawn(move || {
                     for turn in 0..20_000 {
                         if !gate.enter(worker) {
+                            gate.leave(worker);
                             std::thread::yield_now();
                             continue;
                         }

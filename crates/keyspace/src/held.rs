@@ -125,7 +125,21 @@ impl<'k> Held<'k> {
                 }
             }
         }
-        Ok(())
+        match self.appeared(keyspace, wanted) {
+            Some(place) => Err(Busy(place)),
+            None => Ok(()),
+        }
+    }
+
+    /// A place that had no slot to lock when its turn came, and has one now: its database was first written
+    /// meanwhile, and a reader that went on would see half of that write.
+    fn appeared(&self, keyspace: &Keyspace, wanted: &[Wanted]) -> Option<Place> {
+        if usize::from(self.first.is_some()) + self.rest.len() == wanted.len() {
+            return None;
+        }
+        let has_slots = |place: &Place| keyspace.slots(place.database, Mode::Shared).is_some();
+        let mut places = wanted.iter().map(|want| want.place);
+        places.find(|place| self.at(*place).is_none() && has_slots(place))
     }
 
     /// Whether `place` is locked at least as `mode`, so that a command may run under this set.

