@@ -15,6 +15,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::*;
 
+mod model;
+
 /// Long enough for the slowest machine, so that it only passes when something is wrong.
 const PATIENCE: Duration = Duration::from_secs(20);
 
