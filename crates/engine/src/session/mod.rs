@@ -15,6 +15,7 @@ mod info;
 mod latency;
 mod logs;
 mod memory;
+mod scripts;
 mod server;
 mod sign_on;
 
@@ -95,6 +96,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         latency::COMMANDS,
         logs::COMMANDS,
         memory::COMMANDS,
+        scripts::COMMANDS,
         server::COMMANDS,
         sign_on::COMMANDS,
         transaction::COMMANDS,
