@@ -19,6 +19,8 @@ pub enum Group {
     SortedSet,
     /// MULTI and its family.
     Transactions,
+    /// Scripts and functions.
+    Scripting,
     /// The session itself.
     Connection,
     /// The server as a whole.
@@ -36,6 +38,7 @@ impl Group {
             Group::Hash => "hash",
             Group::SortedSet => "sorted-set",
             Group::Transactions => "transactions",
+            Group::Scripting => "scripting",
             Group::Connection => "connection",
             Group::Server => "server",
         }

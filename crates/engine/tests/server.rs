@@ -519,3 +519,50 @@ fn what_is_not_there_yet_says_so() {
     assert_eq!(local.receive(client), b"");
     assert_eq!(local.close_wanted(client), Close::AfterFlush);
 }
+
+#[test]
+fn there_are_no_scripts_and_no_functions_to_flush_or_to_list() {
+    let mut local = Local::new(Config::default(), 1);
+    let client = local.connect(0);
+    for line in ["SCRIPT FLUSH", "SCRIPT FLUSH async", "FUNCTION FLUSH", "FUNCTION FLUSH SYNC"] {
+        assert_eq!(local.say(client, line), "OK", "{line}");
+    }
+    assert_eq!(
+        local.say(client, "SCRIPT FLUSH now"),
+        "-ERR SCRIPT FLUSH only support SYNC|ASYNC option"
+    );
+    assert_eq!(
+        local.say(client, "FUNCTION FLUSH now"),
+        "-ERR FUNCTION FLUSH only supports SYNC|ASYNC option"
+    );
+    assert_eq!(
+        local.say(client, "FUNCTION FLUSH SYNC now"),
+        "-ERR unknown subcommand or wrong number of arguments for 'flush'. Try FUNCTION HELP."
+    );
+    assert_eq!(local.say(client, "SCRIPT EXISTS a b"), "[:0 :0]");
+    assert_eq!(
+        local.say(client, "SCRIPT EXISTS"),
+        "-ERR wrong number of arguments for 'script|exists' command"
+    );
+    assert_eq!(local.say(client, "FUNCTION LIST"), "[]");
+    assert_eq!(local.say(client, "FUNCTION LIST libraryname * withcode"), "[]");
+    assert_eq!(local.say(client, "FUNCTION LIST code"), "-ERR Unknown argument code");
+    assert_eq!(
+        local.say(client, "FUNCTION LIST WITHCODE WITHCODE"),
+        "-ERR Unknown argument WITHCODE"
+    );
+    assert_eq!(
+        local.say(client, "FUNCTION LIST LIBRARYNAME"),
+        "-ERR library name argument was not given"
+    );
+    // Nothing makes a script or a function, and nothing claims to.
+    assert_eq!(
+        local.say(client, "SCRIPT LOAD x"),
+        "-ERR unknown subcommand 'LOAD'. Try SCRIPT HELP."
+    );
+    assert_eq!(
+        local.say(client, "FUNCTION LOAD x"),
+        "-ERR unknown subcommand 'LOAD'. Try FUNCTION HELP."
+    );
+    assert!(local.say(client, "EVAL 'return 1' 0").starts_with("-ERR unknown command 'EVAL'"));
+}

@@ -77,6 +77,7 @@ pub(super) fn is_in(spec: &Spec, category: &str) -> bool {
         "blocking" => flag(Flags::BLOCKING),
         "connection" => spec.group == Group::Connection,
         "transaction" => spec.group == Group::Transactions,
+        "scripting" => spec.group == Group::Scripting,
         _ => false,
     };
     implied || spec.categories.contains(&category)

@@ -17,6 +17,7 @@ mod info;
 mod latency;
 mod logs;
 mod memory;
+mod scripts;
 mod server;
 mod sign_on;
 
@@ -97,6 +98,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         latency::COMMANDS,
         logs::COMMANDS,
         memory::COMMANDS,
+        scripts::COMMANDS,
         server::COMMANDS,
         sign_on::COMMANDS,
         transaction::COMMANDS,
