@@ -44,12 +44,15 @@ mod jemalloc {
     /// * `cache_oblivious`: off, else every page of 16 KiB and more takes 4 KiB too many.
     /// * `narenas`: few, since each holds partly filled slabs of every class; threads have their own caches.
     /// * `dirty_decay_ms`: freed pages go back to the kernel within seconds; a burst can use them before.
+    /// * `thp`: a random record costs a miss of the address translation less on pages of 2 MiB, and there is no fork
+    ///   that would copy them. (1 M keys, GET at pipeline 64: 1.18 x the operations a CPU second, SET 1.12 x; the same
+    ///   resident bytes. The kernel zeroes 2 MiB at once where the heap grows.)
     /// * `slab_sizes`: slabs of these classes are one page else, with 128 bytes of metadata to each: 4 bytes a
     ///   record of 128. (1 M keys of 15 bytes, values of 100: resident 151.2 bytes a record before, 148.8 after.)
     #[unsafe(export_name = "_rjem_malloc_conf")]
     static OPTIONS: Option<&'static u8> = Some(&OPTIONS_TEXT[0]);
     static OPTIONS_TEXT: &[u8] = concat!(
-        "cache_oblivious:false,narenas:4,dirty_decay_ms:2000,muzzy_decay_ms:0,",
+        "cache_oblivious:false,narenas:4,dirty_decay_ms:2000,muzzy_decay_ms:0,thp:always,",
         "slab_sizes:128-128:8\0",
     )
     .as_bytes();
