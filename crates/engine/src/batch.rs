@@ -12,7 +12,7 @@ use crate::worker::{Token, Worker};
 use caudal_commands::{Args, OwnedArgs};
 use caudal_keyspace::Held;
 use caudal_table::KeyHash;
-use caudal_wire::{Parser, Span, Step};
+use caudal_wire::{Parser, ProtocolError, Span, Step};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -115,11 +115,9 @@ impl Worker {
                 }
                 Ok(Step::Inline { consumed, words }) => {
                     at += consumed;
-                    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-                    let inline = OwnedArgs::of(&words);
+                    let inline = owned(&words);
                     let (entry, first_key) = look_up(engine, connection.database, inline.view());
-                    let (spans, start) = (0..0, at);
-                    let inline = Some(Box::new(inline));
+                    let (spans, start, inline) = (0..0, at, Some(Box::new(inline)));
                     batch.commands.push(Parsed {
                         member: number,
                         spans,
@@ -137,13 +135,10 @@ impl Worker {
                     break;
                 }
                 Err(error) => {
-                    // What came before it runs first: the error is met again when it is all that is left.
-                    if batch.commands.last().is_none_or(|parsed| parsed.member != number) {
-                        let text = error.reply_text();
-                        self.shared().stats.count_error(&String::from_utf8_lossy(&text));
-                        connection.reply().error_bytes(&text);
-                        connection.close = Close::AfterFlush;
-                        goes_on = false;
+                    // What came before it runs first: it is met again when all that is done.
+                    goes_on = batch.commands.last().is_some_and(|last| last.member == number);
+                    if !goes_on {
+                        self.refuse_input(&mut connection, error);
                     }
                     break;
                 }
@@ -153,16 +148,23 @@ impl Worker {
             Some(parsed) if parsed.member == number => connection.input_start,
             _ => at,
         };
-        let parsed = at;
         batch.members.push(Member {
             token,
             connection,
             input,
-            parsed,
+            parsed: at,
             executed,
             is_incomplete,
             goes_on,
         });
+    }
+
+    /// Says what is wrong with bytes that are no request, and ends the connection.
+    fn refuse_input(&self, connection: &mut Connection, error: ProtocolError) {
+        let text = error.reply_text();
+        self.shared().stats.count_error(&String::from_utf8_lossy(&text));
+        connection.reply().error_bytes(&text);
+        connection.close = Close::AfterFlush;
     }
 
     /// Last pass: runs the commands in order.
@@ -288,4 +290,10 @@ fn prefetch(engine: &Engine, batch: &Batch) {
     };
     keys().for_each(|(database, hash)| engine.keyspace.prefetch_bucket(database, hash, &pin));
     keys().for_each(|(database, hash)| engine.keyspace.prefetch_record(database, hash, &pin));
+}
+
+/// An inline command's words, copied out of the line.
+fn owned(words: &[Vec<u8>]) -> OwnedArgs {
+    let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+    OwnedArgs::of(&words)
 }

@@ -7,12 +7,13 @@ use caudal_engine::local::{Client, Local};
 /// The lines of CLIENT LIST, by the ids in them.
 fn ids(local: &mut Local, client: Client, filter: &str) -> Vec<u64> {
     let words = format!("CLIENT LIST {filter}");
-    let words = caudal_text::words::split(words.as_bytes()).unwrap();
+    let words = caudal_text::words::split(words.as_bytes()).expect("balanced quotes");
     let caudal_wire::Frame::Bulk(text) = local.call(client, &words) else {
         panic!("{filter}: not a text")
     };
-    let text = String::from_utf8(text).unwrap();
-    text.lines().map(|line| line[3..line.find(' ').unwrap()].parse().unwrap()).collect()
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let id = |line: &str| line.strip_prefix("id=")?.split(' ').next()?.parse().ok();
+    text.lines().map(|line| id(line).expect("a line begins with an id")).collect()
 }
 
 #[test]

@@ -19,10 +19,10 @@ fn debuggable() -> Config {
 
 /// A reply as text, whatever its kind.
 fn text(local: &mut Local, client: Client, line: &str) -> String {
-    let words = caudal_text::words::split(line.as_bytes()).unwrap();
+    let words = caudal_text::words::split(line.as_bytes()).expect("balanced quotes");
     match local.call(client, &words) {
         Frame::Bulk(text) | Frame::Status(text) | Frame::Verbatim { text, .. } => {
-            String::from_utf8(text).unwrap()
+            String::from_utf8(text).expect("texts for people are UTF-8")
         }
         other => panic!("{line}: {other:?}"),
     }
