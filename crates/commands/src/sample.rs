@@ -41,8 +41,10 @@ impl Sample {
 
     /// Refuses counts that overflow when doubled, as commands do that give two frames an element.
     pub(crate) fn in_pairs(self) -> Result<Sample, Error> {
+        /// Half of the largest signed integer.
+        const PAIRS_MAX: usize = usize::MAX / 4;
         let (Sample::Distinct(count) | Sample::Draws(count)) = self;
-        if count > i64::MAX as usize / 2 { Err(OUT_OF_RANGE) } else { Ok(self) }
+        if count > PAIRS_MAX { Err(OUT_OF_RANGE) } else { Ok(self) }
     }
 
     /// How many elements of a collection of `len` it gives, which takes `bytes`.
