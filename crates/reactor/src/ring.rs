@@ -28,8 +28,8 @@ const COMPLETIONS: u32 = 4096;
 /// Receive buffers of a ring, a power of two: as many connections as one turn serves without the
 /// kernel running out, which tells each of the others to ask again (512 ready: 4 to 20 % dearer).
 const BUFFERS: u16 = 1024;
-/// Size of one: what 50 pipelined SETs of 100 bytes need. Untouched pages of it cost nothing.
-const BUFFER_BYTES: usize = 8 * 1024;
+/// Size of one: what 25 pipelined SETs of 100 bytes need. Used in turn, so that all of them become resident: 4 MiB.
+const BUFFER_BYTES: usize = 4 * 1024;
 /// Bytes that one turn can queue for sending. What does not fit is sent at once.
 const OUTBOUND_BYTES: usize = 512 * 1024;
 /// The group that all receive buffers belong to.
