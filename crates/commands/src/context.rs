@@ -167,6 +167,10 @@ impl Random {
     }
 
     /// Uniform below `bound` (which is not zero), but for a bias under 2^-64 times the bound.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the product's high half is below the bound"
+    )]
     pub fn below(&mut self, bound: usize) -> usize {
         debug_assert!(bound > 0);
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize

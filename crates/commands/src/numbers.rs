@@ -22,6 +22,7 @@ impl Args<'_> {
 
     /// A blocking command's timeout at `index`, seconds with a fraction, as milliseconds rounded up; none for zero,
     /// which waits for ever.
+    #[allow(clippy::cast_possible_truncation, reason = "it was held against the largest")]
     pub fn timeout(self, index: usize) -> Result<Option<u64>, Error> {
         let seconds = float::parse_f64(self.at(index)).ok_or(Error::BAD_TIMEOUT)?;
         let ms = (seconds * 1000.0).ceil();

@@ -52,7 +52,7 @@ impl Load {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        (self.random % bound as u64) as usize
+        usize::try_from(self.random % bound as u64).expect("below a usize")
     }
 
     /// Has every client send `PIPELINE` commands that `write` makes, and runs a turn. Returns their number.

@@ -38,7 +38,7 @@ impl Expiry {
             return None;
         }
         self.heap.pop();
-        Some((first & u64::from(u32::MAX)) as u32)
+        Some(u32::try_from(first & u64::from(u32::MAX)).expect("the lower half"))
     }
 
     /// Number of keys of the slot that have an expiry.

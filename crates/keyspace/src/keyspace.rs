@@ -149,7 +149,7 @@ impl Keyspace {
                 unreachable!("the gate is closed: no slot is locked")
             };
             let Some(guard) = held.at_mut(place) else { continue };
-            if guard.table().len() == 0 {
+            if guard.table().is_empty() {
                 continue;
             }
             if let Some(side) = guard.side() {

@@ -44,6 +44,11 @@ pub enum Visit {
     Stop,
 }
 
+/// A slot for 64 random bits.
+fn random_slot(random: u64) -> u16 {
+    u16::try_from(random % SLOTS as u64).expect("there are 16,384 slots")
+}
+
 impl Keyspace {
     /// Visits at least `budget` records (expired ones are skipped but count) from `from` on. `None`: the end.
     ///
@@ -94,7 +99,7 @@ impl Keyspace {
         /// Draws before a walk settles it: most slots may be empty, or most keys expired.
         const DRAWS: usize = 64;
         for _ in 0..DRAWS {
-            let slot = (random() % SLOTS as u64) as u16;
+            let slot = random_slot(random());
             let place = Place { database, slot };
             let held = Held::one(self, Wanted { place, mode: Mode::Shared })?;
             let Some(guard) = held.at(place) else { return Ok(None) };
@@ -104,7 +109,7 @@ impl Keyspace {
                 return Ok(Some(record.key().to_vec()));
             }
         }
-        let start = Cursor { slot: (random() % SLOTS as u64) as u16, position: 0 };
+        let start = Cursor { slot: random_slot(random()), position: 0 };
         for from in [start, Cursor::START] {
             let (mut found, mut at) = (None, Some(from));
             while let (None, Some(from)) = (&found, at) {

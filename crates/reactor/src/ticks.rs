@@ -35,7 +35,7 @@ pub fn nanos() -> u64 {
     match &clock.counter {
         Some(counter) => {
             let ticks = u128::from(read().wrapping_sub(counter.start));
-            u64::try_from(ticks * u128::from(counter.rate) >> RATE_BITS).unwrap_or(u64::MAX)
+            u64::try_from((ticks * u128::from(counter.rate)) >> RATE_BITS).unwrap_or(u64::MAX)
         }
         None => u64::try_from(clock.start.elapsed().as_nanos()).unwrap_or(u64::MAX),
     }

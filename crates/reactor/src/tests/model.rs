@@ -60,11 +60,11 @@ impl Seat {
 
     fn write(&mut self, bytes: usize) {
         let start = self.next_byte;
-        let chunk: Vec<u8> = (0..bytes).map(|i| start.wrapping_add((i % 256) as u8)).collect();
+        let chunk: Vec<u8> = (0..bytes).map(|i| start.wrapping_add(low_byte(i))).collect();
         match self.peer.write(&chunk) {
             Ok(n) => {
                 self.expected.extend(&chunk[..n]);
-                self.next_byte = start.wrapping_add((n % 256) as u8);
+                self.next_byte = start.wrapping_add(low_byte(n));
             }
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
         }
@@ -200,4 +200,9 @@ fn settle(reactor: &mut Reactor, seats: &mut [Seat], dice: &mut Dice) {
         assert!(seat.read(1), "the peer sees the end");
     }
     assert_eq!(reactor.connections(), 0);
+}
+
+/// The lowest byte of a number.
+fn low_byte(number: usize) -> u8 {
+    number.to_le_bytes()[0]
 }
