@@ -31,7 +31,8 @@ enum Timer {
 /// A timer that was set: when it is due (microseconds of the monotonic clock), and its number.
 pub(crate) type TimerId = (u64, u64);
 
-/// A worker's timers. One that is no longer needed is taken back, so there are never more than connections and gates.
+/// A worker's timers. One that is no longer needed is taken back, so there are never more than
+/// connections and gates.
 #[derive(Default)]
 pub(crate) struct Timers {
     due: BTreeMap<TimerId, Timer>,
@@ -73,7 +74,8 @@ impl Timers {
 }
 
 impl Worker {
-    /// Sets a connection aside until one of its command's keys is ready. The keys' slots are locked.
+    /// Sets a connection aside until one of its command's keys is ready. The keys' slots are
+    /// locked.
     pub(crate) fn start_waiting<'k>(
         &mut self,
         engine: &'k Engine,
@@ -117,8 +119,8 @@ impl Worker {
         stats::add(&self.shared().stats.blocked, 1);
     }
 
-    /// Serves the waiters of the keys that the commands under `held` made ready, before it is released. Serving may
-    /// make more keys ready; each waiter is served once, so it ends.
+    /// Serves the waiters of the keys that the commands under `held` made ready, before it is
+    /// released. Serving may make more keys ready; each waiter is served once, so it ends.
     pub(crate) fn serve_waiters<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>) {
         let mut next = 0;
         while let Some(Ready { place, key, .. }) = self.ready_keys.get(next).cloned() {
@@ -138,7 +140,8 @@ impl Worker {
         self.ready_keys.clear();
     }
 
-    /// Serves the waiters of the keys that became ready while slots were locked one by one. At the gate.
+    /// Serves the waiters of the keys that became ready while slots were locked one by one. At the
+    /// gate.
     pub(crate) fn serve_alone<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>) {
         if self.ready_keys.is_empty() {
             return;
@@ -193,8 +196,8 @@ impl Worker {
     pub(crate) fn on_unblocked(&mut self, id: u64, with_error: bool) {
         const TEXT: &str = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
         self.leave_queues(id);
-        if with_error && self.token(id).is_some() {
-            self.shared().stats.count_error(TEXT);
+        if with_error {
+            self.count_unblocked(id, TEXT);
         }
         self.end_wait(id, |connection| {
             if with_error {
@@ -203,6 +206,16 @@ impl Worker {
                 reply_timeout(connection);
             }
         });
+    }
+
+    /// Counts a blocking command that ends with an error.
+    fn count_unblocked(&self, id: u64, text: &str) {
+        let connection = self.token(id).and_then(|token| self.connections[token].as_ref());
+        if let Some(State::Waiting(waiting)) = connection.map(|connection| &connection.state) {
+            let stats = &self.shared().stats;
+            stats.count_error(text);
+            stats::add(&stats.commands[usize::from(waiting.waiter.command)].failed, 1);
+        }
     }
 
     /// Runs the timers that are due.
@@ -265,8 +278,8 @@ impl Worker {
         }
     }
 
-    /// Has a claimed waiter taken out of its queues with the next turn: locks are taken inside turns only. Until then
-    /// it is passed over.
+    /// Has a claimed waiter taken out of its queues with the next turn: locks are taken inside
+    /// turns only. Until then it is passed over.
     pub(crate) fn stop_waiting(&mut self, waiter: &Arc<Waiter>) {
         let left = |place: &Place| (Arc::clone(waiter), *place);
         self.leaving.extend(waiter.places.iter().map(left));

@@ -37,6 +37,8 @@ pub(crate) struct ClientInfo {
     pub(crate) no_touch: AtomicBool,
     /// CLIENT CAPA: the client follows redirections.
     pub(crate) follows_redirections: AtomicBool,
+    /// CLIENT PAUSE holds its next command.
+    pub(crate) paused: AtomicBool,
     /// CLIENT KILL marked it.
     pub(crate) killed: AtomicBool,
     pub(crate) text: Mutex<ClientText>,
@@ -75,9 +77,15 @@ impl ClientInfo {
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             follows_redirections: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             killed: AtomicBool::new(false),
             text: Mutex::default(),
         }
+    }
+
+    /// Whether it waits for a key or for the end of a pause.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.paused.load(Relaxed) || self.text().waiter.is_some()
     }
 
     /// The words, for a moment.

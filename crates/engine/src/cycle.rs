@@ -61,13 +61,18 @@ impl Cycle {
 }
 
 impl Worker {
-    /// Removes the keys that the batch's readers found past their expiry. A busy slot is left to the cycle.
+    /// Removes the keys that the batch's readers found past their expiry. A busy slot is left to
+    /// the cycle.
     pub(crate) fn remove_stale(&mut self, engine: &Engine) {
         if self.stale.is_empty() {
             return;
         }
+        let stale = self.stale.take();
+        if engine.pause.is_on(self.now.unix_ms) {
+            return;
+        }
         let counters = &engine.workers[self.id].counters;
-        for key in self.stale.take() {
+        for key in stale {
             let wanted = Wanted { place: key.place, mode: Mode::Exclusive };
             if let Ok(mut held) = Held::one(&engine.keyspace, wanted) {
                 let now = self.now.unix_ms;
@@ -94,7 +99,7 @@ impl Worker {
         // While clients are paused the data stands still.
         let reclaims = engine.reclaims_expired.load(Relaxed);
         let finished = if reclaims && !engine.pause.is_on(self.now.unix_ms) {
-            self.expire_slice(engine)
+            self.expire_slice_timed(engine)
         } else {
             self.cycle.slots_left = 0;
             true
@@ -116,6 +121,21 @@ impl Worker {
             bytes_out: engine.sum(|at| &at.stats.bytes_out),
             turns: engine.sum(|at| &at.stats.turns),
         });
+    }
+
+    /// Reclaims expired keys, and tells LATENCY if it took long.
+    fn expire_slice_timed(&mut self, engine: &Engine) -> bool {
+        let threshold_ns = self.tuning.thresholds.latency_ns;
+        if threshold_ns == u64::MAX {
+            return self.expire_slice(engine);
+        }
+        let started = (engine.environment.nanos)();
+        let finished = self.expire_slice(engine);
+        let nanos = (engine.environment.nanos)().saturating_sub(started);
+        if nanos >= threshold_ns {
+            engine.latency.add("expire-cycle", self.now.unix_ms / 1000, nanos / 1_000_000);
+        }
+        finished
     }
 
     /// Reclaims expired keys in the next slots. False: the budget ran out before the slice was

@@ -192,6 +192,8 @@ impl Worker {
             return false;
         }
         connection.state = State::Paused;
+        connection.info.paused.store(true, Relaxed);
+        connection.info.command.store(entry.id + 1, Relaxed);
         let wait_us = (until - self.now.unix_ms).saturating_mul(1000);
         let at_us = self.now.monotonic_us.saturating_add(wait_us);
         self.timers.resume_at(at_us, connection.info.id);

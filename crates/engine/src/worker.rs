@@ -369,6 +369,7 @@ impl Worker {
         let connection = self.connections[token].as_mut().expect("it is known by id");
         if !matches!(connection.state, State::Waiting(..)) {
             connection.state = State::Running;
+            connection.info.paused.store(false, Relaxed);
         }
         self.mark_ready(token);
         self.mark_outgoing(token);

@@ -141,6 +141,8 @@ fn a_pause_holds_writes_until_its_end_or_unpause() {
     local.send(two, b"SET k v\r\nGET k\r\n");
     assert_eq!(local.receive(two), b"");
     // It waits for no key: there is nothing to unblock.
+    assert!(local.say(one, "CLIENT LIST ID 2").contains(" flags=b "));
+    assert!(local.say(one, "INFO clients").contains("blocked_clients:1"));
     assert_eq!(local.say(one, "CLIENT UNBLOCK 2 ERROR"), ":0");
     local.advance_ms(299);
     assert_eq!(local.receive(two), b"");
@@ -183,6 +185,23 @@ fn a_pause_is_never_shortened_and_may_hold_everything() {
 }
 
 #[test]
+fn during_a_pause_nothing_expires_away() {
+    let mut local = Local::new(Config::default(), 1);
+    let client = local.connect(0);
+    assert_eq!(local.say(client, "SET k v PX 100"), "OK");
+    assert_eq!(local.say(client, "SET l v PX 100"), "OK");
+    assert_eq!(local.say(client, "CLIENT PAUSE 60000 WRITE"), "OK");
+    for _ in 0..50 {
+        local.advance_ms(100);
+    }
+    assert_eq!(local.say(client, "GET k"), "(nil)");
+    assert_eq!(local.say(client, "DBSIZE"), ":2");
+    assert_eq!(local.say(client, "CLIENT UNPAUSE"), "OK");
+    assert_eq!(local.say(client, "GET k"), "(nil)");
+    assert_eq!(local.say(client, "DBSIZE"), ":1");
+}
+
+#[test]
 fn a_transaction_with_a_write_is_held_as_a_whole() {
     let mut local = Local::new(Config::default(), 1);
     let (one, two) = (local.connect(0), local.connect(0));
@@ -216,6 +235,10 @@ fn a_blocked_client_is_let_go_by_timeout_or_error_once() {
     assert_eq!(local.say(one, "RPUSH nk v"), ":1");
     assert_eq!(local.say(one, "LLEN nk"), ":1");
     assert!(local.say(one, "INFO errorstats").contains("errorstat_UNBLOCKED:count=1"));
+    let stats = local.say(one, "INFO commandstats");
+    let blpop = stats.split("cmdstat_blpop:").nth(1).and_then(|rest| rest.split('\r').next());
+    assert!(blpop.is_some_and(|text| text.starts_with("calls=2,")), "{stats}");
+    assert!(stats.contains("rejected_calls=0,failed_calls=1"), "{stats}");
 }
 
 #[test]

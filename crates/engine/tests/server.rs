@@ -211,6 +211,20 @@ fn commands_describe_themselves() {
     assert_eq!(local.say(client, "COMMAND GETKEYS MEMORY USAGE k"), "[k]");
     assert_eq!(local.say(client, "COMMAND GETKEYS GET a"), "[a]");
     assert_eq!(local.say(client, "COMMAND GETKEYSANDFLAGS GET a"), "[[a [RO access]]]");
+    assert_eq!(local.say(client, "COMMAND GETKEYSANDFLAGS SET a b"), "[[a [OW update]]]");
+    assert_eq!(
+        local.say(client, "COMMAND GETKEYSANDFLAGS SET a b EX 1 GET"),
+        "[[a [RW access update]]]"
+    );
+    assert_eq!(
+        local.say(client, "COMMAND GETKEYSANDFLAGS LMOVE a b LEFT RIGHT"),
+        "[[a [RW access delete]] [b [RW insert]]]"
+    );
+    let counted = "-ERR Invalid arguments specified for command";
+    assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d 5 a b"), counted);
+    assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d x a b"), counted);
+    assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d 2 a b WEIGHTS 1 2"), "[d a b]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS MSET a b c d"), "[a c]");
     assert_eq!(local.say(client, "COMMAND GETKEYS nosuch a"), "-ERR Invalid command specified");
     assert_eq!(local.say(client, "COMMAND GETKEYS PING"), "-ERR The command has no key arguments");
     assert_eq!(
@@ -364,6 +378,27 @@ fn swapped_databases_carry_their_keys() {
     assert_eq!(local.say(one, "SWAPDB 0 a"), "-ERR invalid second DB index");
     assert_eq!(local.say(one, "SWAPDB 0 99"), "-ERR DB index is out of range");
     assert_eq!(local.say(one, "SWAPDB 0 -1"), "-ERR DB index is out of range");
+}
+
+#[test]
+fn a_key_that_is_absent_to_its_watcher_stays_so_when_databases_are_swapped() {
+    for other_is_stale in [false, true] {
+        let mut local = Local::new(debuggable(), 2);
+        let (one, two) = (local.connect(0), local.connect(1));
+        assert_eq!(local.say(one, "DEBUG SET-ACTIVE-EXPIRE 0"), "OK");
+        assert_eq!(local.say(two, "SELECT 1"), "OK");
+        assert_eq!(local.say(two, "SET k foo PX 1"), "OK");
+        if other_is_stale {
+            assert_eq!(local.say(one, "SET k foo PX 1"), "OK");
+        }
+        local.advance_ms(5);
+        assert_eq!(local.say(one, "WATCH k"), "OK");
+        assert_eq!(local.say(two, "SWAPDB 0 1"), "OK");
+        assert_eq!(local.say(one, "MULTI"), "OK");
+        assert_eq!(local.say(one, "PING"), "QUEUED");
+        assert_eq!(local.say(one, "EXEC"), "[PONG]");
+        assert_eq!(local.say(one, "DBSIZE"), ":0");
+    }
 }
 
 #[test]

@@ -137,6 +137,32 @@ impl Keyspace {
         counters.add(second, keys - other_keys, volatile - other_volatile);
     }
 
+    /// Removes what is past its expiry in one of two databases while the same key is watched in the other: to
+    /// whoever watches it is absent, and so it must be after the databases were swapped. The caller holds the gate.
+    pub fn expire_before_swap(
+        &self,
+        (first, second): (u8, u8),
+        now: Millis,
+        counters: &Counters,
+        effects: &mut Effects,
+    ) {
+        for (watching, holding) in [(first, second), (second, first)] {
+            for slot in (0..SLOTS).map(slot_number) {
+                let wanted = |database, mode| Wanted { place: Place { database, slot }, mode };
+                let Ok(here) = Held::one(self, wanted(watching, Mode::Shared)) else { continue };
+                let side = here.at(Place { database: watching, slot }).map(|guard| guard.side());
+                let Some(Some(side)) = side else { continue };
+                let place = Place { database: holding, slot };
+                let watched = side.watches.keys();
+                for key in watched.map(|key| WatchedKey { place, key: key.into() }) {
+                    if let Ok(mut there) = Held::one(self, wanted(holding, Mode::Exclusive)) {
+                        self.reclaim(&mut there, &key, now, counters, effects);
+                    }
+                }
+            }
+        }
+    }
+
     /// Empties a database. The caller holds the gate. What was in it is returned, to be freed in slices.
     pub fn flush(&self, database: u8, counters: &Counters) -> Vec<Table> {
         let mut detached = Vec::new();

@@ -62,6 +62,11 @@ impl Watches {
         }
     }
 
+    /// The watched keys.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &[u8]> {
+        self.marks.iter().map(|(key, _)| &**key)
+    }
+
     /// Whether nobody watches.
     pub(crate) fn is_empty(&self) -> bool {
         self.marks.is_empty()

@@ -264,7 +264,8 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
         return Err(Error::text("ERR Invalid number of arguments specified for command"));
     }
     let mut keys = Vec::new();
-    entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), flags)));
+    entry
+        .each_key(line, |at, flags| keys.push((line.at(at).to_vec(), settled(entry, line, flags))));
     let needs_count = |key: &KeySpec| !matches!(key.find, Find::Range { .. });
     let counted = entry.spec.keys().iter().filter(|key| needs_count(key));
     let counts_hold = counted.into_iter().all(|key| {
@@ -277,6 +278,16 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
         return Err(Error::text("ERR Invalid arguments specified for command"));
     }
     Ok(keys)
+}
+
+/// What happens to a key whose flags depend on the arguments: SET reads it only for GET.
+fn settled(entry: &Entry, line: Args<'_>, flags: KeyFlags) -> KeyFlags {
+    if entry.spec.name != "SET" || entry.spec.parent.is_some() {
+        return flags;
+    }
+    let reads = (3..line.len()).any(|at| line.is(at, "GET"));
+    let how = if reads { KeyFlags::RW.and(KeyFlags::ACCESS) } else { KeyFlags::OW };
+    how.and(KeyFlags::UPDATE)
 }
 
 fn get_keys(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {

@@ -12,6 +12,7 @@ use caudal_commands::{Args, Error, Group, Spec};
 use caudal_keyspace::{Held, Ready, Wanted};
 use caudal_table::Mode;
 use caudal_text::integer;
+use std::sync::atomic::Ordering::Relaxed;
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary)
@@ -91,12 +92,17 @@ fn swap(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let (first, second) = parse_swap(args, engine.keyspace.databases())?;
     let in_transaction = worker.is_alone;
     Ok(worker.alone(engine, connection, |worker, connection| {
+        let shared = &engine.workers[worker.id];
+        if engine.clients.list().iter().any(|info| info.watched.load(Relaxed) > 0) {
+            let (now, counters) = (worker.now.unix_ms, &shared.counters);
+            let effects = &mut worker.effects;
+            engine.keyspace.expire_before_swap((first, second), now, counters, effects);
+        }
         let totals = [first, second].map(|database| {
             let totals = engine.totals(database);
             let signed = |count| i64::try_from(count).expect("fewer keys than 2^63");
             (signed(totals.keys), signed(totals.volatile))
         });
-        let shared = &engine.workers[worker.id];
         engine.keyspace.swap(first, second, &shared.counters, totals);
         stats::add(&shared.stats.changes, 1);
         let words = [b"SWAPDB".as_slice(), args.at(1), args.at(2)];

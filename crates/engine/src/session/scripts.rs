@@ -1,7 +1,8 @@
 //! SCRIPT and FUNCTION: what can be said of scripts and functions while there are none.
 //!
-//! Clients and test suites empty both caches before they begin, and list what is there. What must stay true: every
-//! answer here says what is so. What would make a script or a function (EVAL, SCRIPT LOAD, FUNCTION LOAD) is unknown.
+//! Clients and test suites empty both caches before they begin, and list what is there. What must
+//! stay true: every answer here says what is so. What would make a script or a function (EVAL,
+//! SCRIPT LOAD, FUNCTION LOAD) is unknown.
 
 use crate::session::{DONE, Outcome, Session, SessionCommand, help};
 use caudal_commands::{Args, Error, Flags, Group, Spec};

@@ -8,9 +8,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The letters that say what a connection is, in Valkey's order; `N` if there is nothing to say.
 pub(super) fn flags(info: &ClientInfo) -> String {
     let mut flags = String::new();
-    let is_blocked = info.text().waiter.is_some();
     let marks = [
-        ('b', is_blocked),
+        ('b', info.is_blocked()),
         ('x', info.queued.load(Relaxed) > 0),
         ('U', info.peer.unix),
         ('e', info.no_evict.load(Relaxed)),

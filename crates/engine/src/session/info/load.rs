@@ -21,7 +21,8 @@ pub(super) fn clients(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("maxclients", config.clients.count_max);
     text.field("client_recent_max_input_buffer", most(|info| info.input.load(Relaxed)));
     text.field("client_recent_max_output_buffer", most(|info| info.output.load(Relaxed)));
-    text.field("blocked_clients", waiters.len());
+    let blocked = clients.iter().filter(|info| info.is_blocked()).count();
+    text.field("blocked_clients", blocked);
     text.field("tracking_clients", 0);
     text.field("pubsub_clients", 0);
     text.field("watching_clients", watched.iter().filter(|keys| **keys > 0).count());
