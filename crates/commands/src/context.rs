@@ -30,27 +30,6 @@ pub struct Wait {
     pub timeout_ms: Option<u64>,
     /// The type that one of its keys must get.
     pub kind: Kind,
-    /// What is replied when the time is over.
-    pub on_timeout: OnTimeout,
-}
-
-/// The reply of a blocking command that got nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnTimeout {
-    /// BLPOP, BLMPOP, BZPOPMIN.
-    NullArray,
-    /// BLMOVE, BRPOPLPUSH.
-    Null,
-}
-
-impl OnTimeout {
-    /// Writes it.
-    pub fn reply(self, reply: &mut Reply<'_>) {
-        match self {
-            OnTimeout::NullArray => reply.null_array(),
-            OnTimeout::Null => reply.null(),
-        }
-    }
 }
 
 /// Limits that commands need, besides those of collections.
@@ -116,13 +95,14 @@ impl<'a, 'k> Context<'a, 'k> {
         DONE
     }
 
-    /// Waits for `kind` to appear at one of the command's keys, or replies at once where waiting is not allowed.
-    pub fn wait(&mut self, timeout_ms: Option<u64>, kind: Kind, on_timeout: OnTimeout) -> Outcome {
+    /// Waits for `kind` to appear at one of the command's keys; where waiting is not allowed it replies as when the
+    /// time is over.
+    pub fn wait(&mut self, timeout_ms: Option<u64>, kind: Kind) -> Outcome {
         if !self.may_wait {
-            on_timeout.reply(&mut self.reply);
+            self.reply.null_array();
             return DONE;
         }
-        Ok(Flow::Wait(Wait { timeout_ms, kind, on_timeout }))
+        Ok(Flow::Wait(Wait { timeout_ms, kind }))
     }
 }
 

@@ -21,7 +21,7 @@ mod sorted_set;
 mod string;
 
 pub use args::{Args, Cursor, OwnedArgs};
-pub use context::{Context, DONE, Flow, OnTimeout, Outcome, Random, Settings, Wait};
+pub use context::{Context, DONE, Flow, Outcome, Random, Settings, Wait};
 pub use error::Error;
 pub use registry::{Command, all};
 pub use spec::{Find, Flags, Group, KeyFlags, KeySpec, Spec};

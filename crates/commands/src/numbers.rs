@@ -9,6 +9,17 @@ impl Args<'_> {
         integer::parse_i64(self.at(index)).ok_or(Error::NOT_INTEGER)
     }
 
+    /// The 64-bit integer at `index`, of which the least is refused: its magnitude would be none.
+    pub fn negatable(self, index: usize) -> Result<i64, Error> {
+        match self.integer(index)? {
+            i64::MIN => Err(Error::text(
+                "ERR value is out of range, value must between -9223372036854775807 and \
+                 9223372036854775807",
+            )),
+            value => Ok(value),
+        }
+    }
+
     /// The integer at `index` as a number that is not negative, with Redis's text for one that is.
     pub fn positive(self, index: usize) -> Result<u64, Error> {
         let value = integer::parse_i64(self.at(index)).ok_or(Error::NOT_POSITIVE)?;

@@ -93,10 +93,12 @@ impl Worker {
             // BLMOVE's target is locked to serve it, and not waited for.
             if flags.has(KeyFlags::INSERT) {
                 targets.push((place, key.into()));
-            } else if !keys.iter().any(|(_, at): &PlacedKey| **at == *key) {
+            } else {
                 keys.push((place, key.into()));
             }
         });
+        keys.sort_unstable();
+        keys.dedup();
         places.sort_unstable();
         places.dedup();
         let waiter = Arc::new(Waiter::new(
@@ -114,8 +116,7 @@ impl Worker {
             let at_us = self.now.monotonic_us.saturating_add(ms.saturating_mul(1000));
             self.timers.set(at_us, Timer::EndWait { connection: id })
         });
-        let on_timeout = wait.on_timeout;
-        connection.state = State::Waiting(Waiting { waiter, on_timeout, timer, is_muted: false });
+        connection.state = State::Waiting(Waiting { waiter, timer, is_muted: false });
         stats::add(&self.shared().stats.blocked, 1);
     }
 
@@ -203,7 +204,7 @@ impl Worker {
             if with_error {
                 connection.reply().error(TEXT);
             } else {
-                reply_timeout(connection);
+                connection.reply().null_array();
             }
         });
     }
@@ -240,7 +241,7 @@ impl Worker {
             return;
         }
         self.leave_queues(id);
-        self.end_wait(id, reply_timeout);
+        self.end_wait(id, |connection| connection.reply().null_array());
     }
 
     /// Replies to a connection's blocking command and lets it go on.
@@ -301,12 +302,5 @@ impl Worker {
             let held = Held::one(&engine.keyspace, wanted);
             held.map(|mut held| engine.keyspace.unwatch(&mut held, watch, *place)).is_err()
         });
-    }
-}
-
-fn reply_timeout(connection: &mut Connection) {
-    if let State::Waiting(waiting) = &connection.state {
-        let on_timeout = waiting.on_timeout;
-        on_timeout.reply(&mut connection.reply());
     }
 }

@@ -3,7 +3,6 @@
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
 use crate::transaction::{Queue, Watching};
-use caudal_commands::OnTimeout;
 use caudal_keyspace::Waiter;
 use caudal_wire::{Output, Parser, Protocol, Reply};
 use std::sync::Arc;
@@ -68,8 +67,6 @@ pub(crate) enum State {
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) waiter: Arc<Waiter>,
-    /// What is replied when the time is over.
-    pub(crate) on_timeout: OnTimeout,
     /// What ends it, unless it waits for ever.
     pub(crate) timer: Option<TimerId>,
     /// Whether CLIENT REPLY takes the reply away.

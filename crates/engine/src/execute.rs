@@ -219,8 +219,13 @@ impl Worker {
         wanted: WantedSet,
         written: Option<Written<'_>>,
     ) -> Option<Progress> {
-        let covered = cover(engine, held, wanted, written);
-        covered.err().map(|busy| self.set_aside(engine, connection, busy))
+        match cover(engine, held, wanted, written) {
+            Ok(()) => {
+                connection.parked_times = 0;
+                None
+            }
+            Err(busy) => Some(self.set_aside(engine, connection, busy)),
+        }
     }
 
     /// Sets a connection aside until a busy slot is unlocked.

@@ -246,6 +246,22 @@ fn a_batch_may_begin_a_wait_in_a_slot_that_it_holds() {
 }
 
 #[test]
+fn thousands_of_keys_can_be_waited_for() {
+    in_all_settings(2, |scene| {
+        let keys: Vec<String> = (0..20_000).map(|number| format!("k{}", number % 15_000)).collect();
+        scene.wait(1, &format!("BLPOP {} 0.5", keys.join(" ")));
+        scene.say(0, "RPUSH other x");
+        scene.say(0, "RPUSH k14999 x");
+        assert_eq!(scene.got(1), "[k14999 x]");
+        scene.wait(1, &format!("BLPOP {} 0.5", keys.join(" ")));
+        scene.local.advance_ms(500);
+        assert_eq!(scene.got(1), "(nil)");
+        assert_eq!(scene.say(0, "RPUSH k0 x"), ":1");
+        assert_eq!(scene.say(0, "LLEN k0"), ":1");
+    });
+}
+
+#[test]
 fn timeouts_round_up_to_a_millisecond() {
     in_all_settings(1, |scene| {
         for line in [

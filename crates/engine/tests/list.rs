@@ -189,6 +189,8 @@ fn elements_are_inserted_and_removed_by_value() {
         LREM l 0 none -> :0
         LREM none 0 a -> :0
         LREM l x a -> {NOT_INTEGER}
+        LREM none -9223372036854775808 a -> -ERR value is out of range, value must between \
+         -9223372036854775807 and 9223372036854775807
         LRANGE l 0 -1 -> [1 b a c 2]
         LTRIM l 1 -2 -> OK
         LRANGE l 0 -1 -> [b a c]

@@ -33,7 +33,7 @@ pub struct Waiter {
     pub kind: Kind,
     /// Where its keys live, all of them, sorted: serving it needs these locks.
     pub places: Vec<Place>,
-    /// The keys that it waits for.
+    /// The keys that it waits for, sorted.
     pub keys: Vec<PlacedKey>,
     /// The keys that serving it may give a value: BLMOVE's target.
     pub targets: Vec<PlacedKey>,
@@ -159,7 +159,8 @@ impl Keyspace {
     pub fn leave(&self, held: &mut Held<'_>, waiter: &Arc<Waiter>, place: Place) {
         let Some(guard) = held.at_mut(place) else { return };
         if let Some(side) = guard.side_mut() {
-            for (_, key) in waiter.keys.iter().filter(|(at, _)| *at == place) {
+            let first = waiter.keys.partition_point(|(at, _)| *at < place);
+            for (_, key) in waiter.keys[first..].iter().take_while(|(at, _)| *at == place) {
                 side.waiters.remove(key, waiter);
             }
         }

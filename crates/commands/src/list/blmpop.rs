@@ -1,7 +1,7 @@
 //! BLMPOP.
 
 use super::lmpop::MultiPop;
-use crate::{Args, Context, DONE, Group, KeyFlags, OnTimeout, Outcome, Spec};
+use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 use caudal_table::Kind;
 
 pub(crate) const SPEC: Spec =
@@ -20,5 +20,5 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     if pop.take(context, args)? {
         return DONE;
     }
-    context.wait(timeout_ms, Kind::List, OnTimeout::NullArray)
+    context.wait(timeout_ms, Kind::List)
 }

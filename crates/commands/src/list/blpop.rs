@@ -2,7 +2,7 @@
 
 use super::{End, popped};
 use crate::context::reply_item;
-use crate::{Args, Context, DONE, Group, KeyFlags, OnTimeout, Outcome, Spec};
+use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 use caudal_table::Kind;
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
@@ -45,5 +45,5 @@ fn pop(context: &mut Context<'_, '_>, args: Args<'_>, end: End) -> Outcome {
         context.keys.effect(&[end.pop_command().as_bytes(), key.bytes]);
         return DONE;
     }
-    context.wait(timeout_ms, Kind::List, OnTimeout::NullArray)
+    context.wait(timeout_ms, Kind::List)
 }

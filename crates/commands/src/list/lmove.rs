@@ -3,7 +3,7 @@
 //! The target's type is looked at only when there is an element: without one its type does not matter.
 
 use super::{End, popped};
-use crate::{Args, Context, DONE, Error, Group, KeyFlags, OnTimeout, Outcome, Spec};
+use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_table::Kind;
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
@@ -83,7 +83,7 @@ fn wait(context: &mut Context<'_, '_>, timeout_ms: Option<u64>) -> Outcome {
     if !context.may_wait {
         return context.reply_null();
     }
-    context.wait(timeout_ms, Kind::List, OnTimeout::NullArray)
+    context.wait(timeout_ms, Kind::List)
 }
 
 /// Moves an element and replies with it. False, and no reply: there is none.

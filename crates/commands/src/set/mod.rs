@@ -4,7 +4,6 @@
 //! of another type is refused wherever it stands, and [`store`] is how their STORE forms end.
 
 mod sadd;
-mod sample;
 mod scard;
 mod sdiff;
 mod sinter;

@@ -2,7 +2,7 @@
 
 use super::pop::{End, ManyPop, pop};
 use super::scored::Scored;
-use crate::{Args, Context, DONE, Group, KeyFlags, OnTimeout, Outcome, Spec};
+use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 use caudal_table::Kind;
 
 const KEY: KeyFlags = KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE);
@@ -55,7 +55,7 @@ fn pop_or_wait(context: &mut Context<'_, '_>, args: Args<'_>, end: End) -> Outco
             return DONE;
         }
     }
-    context.wait(timeout, Kind::SortedSet, OnTimeout::NullArray)
+    context.wait(timeout, Kind::SortedSet)
 }
 
 pub(crate) fn bzmpop(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
@@ -64,5 +64,5 @@ pub(crate) fn bzmpop(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     if pop.apply(context, args)? {
         return DONE;
     }
-    context.wait(timeout, Kind::SortedSet, OnTimeout::NullArray)
+    context.wait(timeout, Kind::SortedSet)
 }
