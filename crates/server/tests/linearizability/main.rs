@@ -14,8 +14,8 @@ mod common;
 
 mod checker;
 
+use caudal_generator::{Random, asked, fresh_seed};
 use checker::{KEYS, Operation, Step};
-use common::random::{Random, asked};
 use common::{Server, Shape};
 use redis::{Cmd, ConnectionLike, FromRedisValue, Value, cmd};
 use std::sync::Barrier;
@@ -25,19 +25,19 @@ const CLIENTS: usize = 5;
 const OPERATIONS: usize = 120;
 /// Commands that a client sends at once.
 const PIPELINE_MAX: usize = 6;
-const HISTORIES: usize = 12;
-const DATABASES: usize = 64;
+const HISTORIES: u64 = 12;
+const DATABASES: u64 = 64;
 
 #[test]
 fn one_order_explains_what_all_clients_see() {
-    let seed = Random::seed_from("CAUDAL_SEED");
+    let seed = asked("CAUDAL_SEED", fresh_seed());
     let histories = asked("CAUDAL_HISTORIES", HISTORIES);
     for threads in [2, 4] {
         let shape = Shape { backend: "auto", threads };
         let databases = DATABASES.to_string();
         let server = Server::start_in(shape, &["--databases", &databases]).unwrap();
         for history in 0..histories {
-            let seed = seed.wrapping_add(history as u64);
+            let seed = seed.wrapping_add(history);
             let clients = record(&server, history % DATABASES, seed);
             if let Err(text) = checker::check(&clients) {
                 panic!("CAUDAL_SEED={seed} and {threads} threads: {text}");
@@ -47,7 +47,7 @@ fn one_order_explains_what_all_clients_see() {
 }
 
 /// Lets all clients loose on an empty database.
-fn record(server: &Server, database: usize, seed: u64) -> Vec<Vec<Operation>> {
+fn record(server: &Server, database: u64, seed: u64) -> Vec<Vec<Operation>> {
     let mut cleaner = server.client_with(&database.to_string());
     let () = cmd("FLUSHDB").query(&mut cleaner).unwrap();
     let (begin, barrier) = (Instant::now(), Barrier::new(CLIENTS));
