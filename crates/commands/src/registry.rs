@@ -18,6 +18,11 @@ impl Command {
     pub const fn new(spec: Spec, apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome) -> Command {
         Command { spec, apply, other_database: None }
     }
+
+    /// The same command, with its keys locked in the database too that `named` finds in its words.
+    pub const fn and_in(self, named: fn(Args<'_>) -> Option<u8>) -> Command {
+        Command { other_database: Some(named), ..self }
+    }
 }
 
 /// Every command, family by family.

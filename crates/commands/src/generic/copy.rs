@@ -1,13 +1,13 @@
 //! COPY.
 
-use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
+use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 use caudal_text::integer;
 
 /// As many databases as a number of one can tell.
 pub(super) const DATABASES_MAX: usize = 256;
 
-const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key.")
+pub(crate) const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key.")
     .group(Group::Generic)
     .since("6.2.0")
     .arity(-3)
@@ -16,9 +16,6 @@ const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key."
     .complexity("O(1) for long collections and strings, else O(N) with N the value's size.")
     .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
     .key(2, KeyFlags::OW.and(KeyFlags::UPDATE));
-
-pub(crate) const COMMAND: Command =
-    Command { spec: SPEC, apply, other_database: Some(other_database) };
 
 struct Copy {
     /// The target's database, if one is named.
@@ -44,11 +41,11 @@ impl Copy {
     }
 }
 
-fn other_database(args: Args<'_>) -> Option<u8> {
+pub(crate) fn other_database(args: Args<'_>) -> Option<u8> {
     Copy::parse(args, DATABASES_MAX).ok()?.database
 }
 
-fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let copy = Copy::parse(args, context.keys.keyspace.databases())?;
     let database = copy.database.unwrap_or(context.keys.database);
     let (source, target) = (context.key(args, 1), context.key(args, 2));

@@ -18,14 +18,14 @@ use crate::Command;
 
 /// The family, in the order of the reference.
 pub(crate) const COMMANDS: &[Command] = &[
-    copy::COMMAND,
+    Command::new(copy::SPEC, copy::apply).and_in(copy::other_database),
     Command::new(del::DEL, del::apply),
     Command::new(exists::EXISTS, exists::exists),
     Command::new(expire::EXPIRE, expire::expire),
     Command::new(expire::EXPIREAT, expire::expire_at),
     Command::new(ttl::EXPIRETIME, ttl::expire_time),
     Command::new(keys::SPEC, keys::apply),
-    move_key::COMMAND,
+    Command::new(move_key::SPEC, move_key::apply).and_in(move_key::other_database),
     Command::new(object::ENCODING, object::encoding),
     Command::new(object::FREQ, object::freq),
     Command::new(object::HELP, object::help),

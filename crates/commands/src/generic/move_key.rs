@@ -1,24 +1,21 @@
 //! MOVE.
 
 use super::copy::{DATABASES_MAX, database};
-use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
+use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
-const SPEC: Spec = Spec::new("MOVE", "Moves a key to another database.")
+pub(crate) const SPEC: Spec = Spec::new("MOVE", "Moves a key to another database.")
     .group(Group::Generic)
     .arity(3)
     .write()
     .fast()
     .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE));
 
-pub(crate) const COMMAND: Command =
-    Command { spec: SPEC, apply, other_database: Some(other_database) };
-
-fn other_database(args: Args<'_>) -> Option<u8> {
+pub(crate) fn other_database(args: Args<'_>) -> Option<u8> {
     database(args.get(2)?, DATABASES_MAX).ok()
 }
 
-fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let database = database(args.at(2), context.keys.keyspace.databases())?;
     if database == context.keys.database {
         return Err(Error::SAME_OBJECT);
