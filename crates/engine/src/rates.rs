@@ -64,10 +64,9 @@ impl Rates {
         }
     }
 
-    /// Forgets all samples: the totals begin anew.
+    /// Forgets all samples: the totals begin anew. The peak of memory stays, as in Redis.
     pub(crate) fn reset(&self) {
         *self.samples.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
-        self.memory_peak.store(0, Relaxed);
     }
 
     /// Notes that `bytes` are in use, and gives the most that was ever seen.

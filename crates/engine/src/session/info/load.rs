@@ -92,7 +92,7 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("commands_parked_on_busy_slots", engine.sum(|at| &at.stats.parked));
 }
 
-/// The databases that hold keys.
+/// The databases that hold keys. A mean TTL of 0 is Redis's word for none known.
 pub(super) fn keyspace(session: &mut Session<'_, '_>, text: &mut Text) {
     let engine = session.engine;
     for database in 0..engine.keyspace.databases() {
