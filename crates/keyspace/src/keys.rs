@@ -369,7 +369,9 @@ macro_rules! typed {
                 }
             }
 
-            #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up, on a new one if there is none, which is stored if it is not empty afterwards. Follow with `", stringify!($drop_empty), "` if an old one may become empty.")]
+            #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up, on a new one")]
+            #[doc = "if there is none, which is stored if it is not empty afterwards. Follow with"]
+            #[doc = concat!("`", stringify!($drop_empty), "` if an old one may become empty.")]
             #[inline]
             pub fn $change<R>(
                 &mut self,
