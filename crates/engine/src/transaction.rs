@@ -238,8 +238,8 @@ fn written(engine: &Engine, database: u8, queue: &Queue) -> Vec<PlacedKey> {
 
 /// The database that a SELECT names, if it is one.
 pub(crate) fn selected(engine: &Engine, args: Args<'_>) -> Option<u8> {
-    let number = caudal_text::integer::parse_i64(args.get(1)?)?;
-    u8::try_from(number).ok().filter(|it| usize::from(*it) < engine.keyspace.databases())
+    args.get(1)?;
+    args.database(1, engine.keyspace.databases()).ok()
 }
 
 impl Worker {

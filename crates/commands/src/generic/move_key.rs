@@ -1,6 +1,6 @@
 //! MOVE.
 
-use super::copy::{DATABASES_MAX, database};
+use super::copy::DATABASES_MAX;
 use crate::{Args, Command, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
@@ -15,11 +15,12 @@ pub(crate) const COMMAND: Command =
     Command { spec: SPEC, apply, other_database: Some(other_database) };
 
 fn other_database(args: Args<'_>) -> Option<u8> {
-    database(args.get(2)?, DATABASES_MAX).ok()
+    args.get(2)?;
+    args.database(2, DATABASES_MAX).ok()
 }
 
 fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let database = database(args.at(2), context.keys.keyspace.databases())?;
+    let database = args.database(2, context.keys.keyspace.databases())?;
     if database == context.keys.database {
         return Err(Error::SAME_OBJECT);
     }

@@ -22,7 +22,7 @@ const FRAME_BYTES: u64 = 16;
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let count = match args.len() {
         2 => None,
-        3 => Some(parse_count(args)?),
+        3 => Some(args.signed_count(2)?),
         _ => return Err(Error::SYNTAX),
     };
     let key = context.key(args, 1);
@@ -43,16 +43,6 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
         }
     }
     DONE
-}
-
-fn parse_count(args: Args<'_>) -> Result<i64, Error> {
-    let count = args.integer(2)?;
-    if count == i64::MIN {
-        let (least, most) = (-i64::MAX, i64::MAX);
-        let text = format!("ERR value is out of range, value must between {least} and {most}");
-        return Err(Error::new(text));
-    }
-    Ok(count)
 }
 
 /// `count` members, each drawn from all.
