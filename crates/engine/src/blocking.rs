@@ -176,7 +176,7 @@ impl Worker {
                 let stats = &self.shared().stats;
                 stats.count_error(&error.0);
                 stats::add(&stats.commands[usize::from(entry.id)].failed, 1);
-                Reply::new(&mut output, protocol).error(&error.0);
+                Reply::new(&mut output, protocol).error_bytes(&error.0);
             }
         }
         waiter.places.iter().for_each(|place| engine.keyspace.leave(held, waiter, *place));
@@ -194,7 +194,7 @@ impl Worker {
         const TEXT: &str = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
         self.leave_queues(id);
         if with_error && self.token(id).is_some() {
-            self.shared().stats.count_error(TEXT);
+            self.shared().stats.count_error(TEXT.as_bytes());
         }
         self.end_wait(id, |connection| {
             if with_error {
