@@ -3,9 +3,9 @@
 use caudal_keyspace::WrongType;
 use std::borrow::Cow;
 
-/// The text of an error reply, with its code: `ERR syntax error`.
+/// The text of an error reply, with its code: `ERR syntax error`. Bytes, because it may repeat what a client sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(pub Cow<'static, str>);
+pub struct Error(pub Cow<'static, [u8]>);
 
 impl Error {
     /// Arguments that do not fit the command's grammar.
@@ -37,12 +37,18 @@ impl Error {
 
     /// A fixed text.
     pub const fn text(text: &'static str) -> Error {
-        Error(Cow::Borrowed(text))
+        Error(Cow::Borrowed(text.as_bytes()))
     }
 
     /// A text made on the spot.
     pub fn new(text: impl Into<String>) -> Error {
-        Error(Cow::Owned(text.into()))
+        Error(Cow::Owned(text.into().into_bytes()))
+    }
+
+    /// A text around a word that a client sent, byte for byte. As in Valkey, a zero byte ends the word.
+    pub fn quoting(before: &str, word: &[u8], after: &str) -> Error {
+        let word = word.split(|byte| *byte == 0).next().unwrap_or_default();
+        Error(Cow::Owned([before.as_bytes(), word, after.as_bytes()].concat()))
     }
 
     /// Too few or too many words for `name` (as `Spec::full_name` spells it).

@@ -9,15 +9,25 @@ impl Args<'_> {
         integer::parse_i64(self.at(index)).ok_or(Error::NOT_INTEGER)
     }
 
-    /// The 64-bit integer at `index`, of which the least is refused: its magnitude would be none.
-    pub fn negatable(self, index: usize) -> Result<i64, Error> {
-        match self.integer(index)? {
-            i64::MIN => Err(Error::text(
-                "ERR value is out of range, value must between -9223372036854775807 and \
-                 9223372036854775807",
-            )),
-            value => Ok(value),
+    /// The integer at `index`, from `least` to `most`.
+    pub fn integer_within(self, index: usize, least: i64, most: i64) -> Result<i64, Error> {
+        let value = self.integer(index)?;
+        if (least..=most).contains(&value) {
+            return Ok(value);
         }
+        Err(Error::new(format!("ERR value is out of range, value must between {least} and {most}")))
+    }
+
+    /// The integer at `index`, one whose sign can be changed.
+    pub fn signed_count(self, index: usize) -> Result<i64, Error> {
+        self.integer_within(index, -i64::MAX, i64::MAX)
+    }
+
+    /// The number of a database at `index`, one of `databases`.
+    pub fn database(self, index: usize, databases: usize) -> Result<u8, Error> {
+        let number = self.integer_within(index, i64::from(i32::MIN), i64::from(i32::MAX))?;
+        let number = u8::try_from(number).ok().filter(|it| usize::from(*it) < databases);
+        number.ok_or(Error::DATABASE_RANGE)
     }
 
     /// The integer at `index` as a number that is not negative, with Redis's text for one that is.

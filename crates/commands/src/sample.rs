@@ -28,7 +28,7 @@ pub(crate) enum Sample {
 impl Sample {
     /// Reads the count at `index`.
     pub(crate) fn parse(args: Args<'_>, index: usize) -> Result<Sample, Error> {
-        let count = args.negatable(index)?;
+        let count = args.signed_count(index)?;
         let magnitude = usize::try_from(count.unsigned_abs()).expect("addresses have 64 bits");
         Ok(if count < 0 { Sample::Draws(magnitude) } else { Sample::Distinct(magnitude) })
     }

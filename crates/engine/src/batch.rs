@@ -162,7 +162,7 @@ impl Worker {
     /// Says what is wrong with bytes that are no request, and ends the connection.
     fn refuse_input(&self, connection: &mut Connection, error: ProtocolError) {
         let text = error.reply_text();
-        self.shared().stats.count_error(&String::from_utf8_lossy(&text));
+        self.shared().stats.count_error(&text);
         connection.reply().error_bytes(&text);
         connection.close = Close::AfterFlush;
     }

@@ -180,7 +180,7 @@ impl Worker {
                 let stats = &self.shared().stats;
                 stats.count_error(&error.0);
                 stats::add(&stats.commands[usize::from(entry.id)].failed, 1);
-                Reply::new(&mut output, protocol).error(&error.0);
+                Reply::new(&mut output, protocol).error_bytes(&error.0);
             }
         }
         waiter.places.iter().for_each(|place| engine.keyspace.leave(held, waiter, *place));
@@ -214,7 +214,7 @@ impl Worker {
         let connection = self.token(id).and_then(|token| self.connections[token].as_ref());
         if let Some(State::Waiting(waiting)) = connection.map(|connection| &connection.state) {
             let stats = &self.shared().stats;
-            stats.count_error(text);
+            stats.count_error(text.as_bytes());
             stats::add(&stats.commands[usize::from(waiting.waiter.command)].failed, 1);
         }
     }

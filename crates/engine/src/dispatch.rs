@@ -64,7 +64,7 @@ impl Worker {
         let failed = outcome.is_err();
         let progress = outcome.unwrap_or_else(|error| {
             self.shared().stats.count_error(&error.0);
-            connection.reply().error(&error.0);
+            connection.reply().error_bytes(&error.0);
             Progress::Done
         });
         let ran = Ran { entry, args: request.args, progress, failed, unsent };
@@ -140,9 +140,8 @@ impl Worker {
     fn refuse(&mut self, connection: &mut Connection, entry: Option<&Entry>, mut error: Error) {
         if entry.is_some_and(|entry| entry.spec.name == "EXEC") {
             self.end_transaction(connection);
-            let reason = error.0.strip_prefix("ERR ").unwrap_or(&error.0);
-            let text = format!("EXECABORT Transaction discarded because of: {reason}");
-            error = Error::new(text);
+            let reason = error.0.strip_prefix(b"ERR ".as_slice()).unwrap_or(&error.0);
+            error = Error::quoting("EXECABORT Transaction discarded because of: ", reason, "");
         }
         let stats = &self.shared().stats;
         stats.count_error(&error.0);
@@ -152,7 +151,7 @@ impl Worker {
         if let Some(queue) = &mut connection.queue {
             queue.is_broken = true;
         }
-        connection.reply().error(&error.0);
+        connection.reply().error_bytes(&error.0);
     }
 
     /// Whether a connection needs no password, or has given it.
@@ -322,24 +321,24 @@ fn may_grow(connection: &Connection, entry: &Entry) -> bool {
 
 #[cold]
 fn unknown_command(args: Args<'_>) -> Error {
-    let text = |word: &[u8], most: usize| {
-        String::from_utf8_lossy(&word[..word.len().min(most)]).into_owned()
-    };
-    let mut words = String::new();
+    let mut words = Vec::new();
     for word in args.from(1) {
         if words.len() >= UNKNOWN_ARGS_BYTES_MAX {
             break;
         }
-        let left = UNKNOWN_ARGS_BYTES_MAX - words.len();
-        words.push_str(&format!("'{}' ", text(word, left)));
+        let shown = &word[..word.len().min(UNKNOWN_ARGS_BYTES_MAX - words.len())];
+        words.extend_from_slice(&Error::quoting("'", shown, "' ").0);
     }
-    let name = text(args.at(0), UNKNOWN_ARGS_BYTES_MAX);
-    Error::new(format!("ERR unknown command '{name}', with args beginning with: {words}"))
+    let name = args.at(0);
+    let name = &name[..name.len().min(UNKNOWN_ARGS_BYTES_MAX)];
+    let text = Error::quoting("ERR unknown command '", name, "', with args beginning with: ");
+    Error([&text.0[..], &words].concat().into())
 }
 
 #[cold]
 fn unknown_subcommand(entry: &Entry, args: Args<'_>) -> Error {
     let word = args.get(1).unwrap_or_default();
-    let word = String::from_utf8_lossy(&word[..word.len().min(UNKNOWN_ARGS_BYTES_MAX)]);
-    Error::new(format!("ERR unknown subcommand '{word}'. Try {} HELP.", entry.spec.name))
+    let word = &word[..word.len().min(UNKNOWN_ARGS_BYTES_MAX)];
+    let after = format!("'. Try {} HELP.", entry.spec.name);
+    Error::quoting("ERR unknown subcommand '", word, &after)
 }

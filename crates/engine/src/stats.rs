@@ -181,10 +181,11 @@ impl Stats {
     }
 
     /// Counts an error reply, in all and by its code.
-    pub(crate) fn count_error(&self, text: &str) {
+    pub(crate) fn count_error(&self, text: &[u8]) {
         add(&self.error_replies, 1);
-        let code = text.split(' ').next().filter(|code| code.len() <= ERROR_KIND_BYTES_MAX);
-        let code = code.unwrap_or("ERR");
+        let code = text.split(|byte| *byte == b' ').next();
+        let code = code.filter(|code| code.len() <= ERROR_KIND_BYTES_MAX);
+        let code = code.and_then(|code| std::str::from_utf8(code).ok()).unwrap_or("ERR");
         let mut errors = self.errors();
         if let Some(count) = errors.get_mut(code) {
             *count += 1;
@@ -276,8 +277,8 @@ mod tests {
     #[test]
     fn kinds_of_errors_are_bounded() {
         let stats = Stats::new(0);
-        (0..1000).for_each(|kind| stats.count_error(&format!("E{kind} text")));
-        stats.count_error("E1 again");
+        (0..1000).for_each(|kind| stats.count_error(format!("E{kind} text").as_bytes()));
+        stats.count_error(b"E1 again");
         assert_eq!(stats.errors().len(), ERROR_KINDS_MAX + 1);
         assert_eq!(stats.errors()["E1"], 2);
         assert_eq!(stats.errors()[ERROR_KINDS_OVERFLOW], 872);

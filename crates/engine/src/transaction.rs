@@ -238,8 +238,8 @@ fn written(engine: &Engine, database: u8, queue: &Queue) -> Vec<PlacedKey> {
 
 /// The database that a SELECT names, if it is one.
 pub(crate) fn selected(engine: &Engine, args: Args<'_>) -> Option<u8> {
-    let number = caudal_text::integer::parse_i64(args.get(1)?)?;
-    u8::try_from(number).ok().filter(|it| usize::from(*it) < engine.keyspace.databases())
+    args.get(1)?;
+    args.database(1, engine.keyspace.databases()).ok()
 }
 
 impl Worker {
@@ -256,7 +256,7 @@ impl Worker {
         if queue.bytes > self.tuning.config.clients.query_buffer_bytes_max {
             queue.is_broken = true;
             let text = "ERR Transaction is larger than client-query-buffer-limit";
-            self.shared().stats.count_error(text);
+            self.shared().stats.count_error(text.as_bytes());
             return connection.reply().error(text);
         }
         queue.commands.push((entry, args));
@@ -282,7 +282,7 @@ impl Worker {
             let failed = outcome.is_err();
             if let Err(error) = outcome {
                 engine.workers[self.id].stats.count_error(&error.0);
-                connection.reply().error(&error.0);
+                connection.reply().error_bytes(&error.0);
             }
             let (args, progress) = (args.view(), Progress::Done);
             self.account(connection, Ran { entry, args, progress, failed, unsent }, &mut clock);

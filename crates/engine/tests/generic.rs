@@ -413,6 +413,40 @@ fn scan_gives_every_key_that_is_there_throughout() {
 }
 
 #[test]
+fn the_first_call_of_scan_shows_a_small_database_whole() {
+    let (mut local, client) = store();
+    assert_eq!(local.say(client, "SCAN 0"), "[0 []]");
+    local.say(client, "SET \"\" v");
+    assert_eq!(local.say(client, "SCAN 0"), "[0 [\"\"]]");
+    // The empty name matches `*`, and no other row of stars.
+    assert_eq!(local.say(client, "SCAN 0 MATCH *"), "[0 [\"\"]]");
+    assert_eq!(local.say(client, "SCAN 0 MATCH **"), "[0 []]");
+    assert_eq!(local.say(client, "KEYS **"), "[]");
+}
+
+#[test]
+fn database_numbers_are_32_bit_numbers_of_a_database() {
+    let beyond = "-ERR value is out of range, value must between -2147483648 and 2147483647";
+    let (mut local, client) = store();
+    local.say(client, "SET a v");
+    for command in ["SELECT", "MOVE a", "COPY a b DB"] {
+        let mut say = |number| local.say(client, &format!("{command} {number}"));
+        for number in ["2147483648", "-2147483649", "9223372036854775807"] {
+            assert_eq!(say(number), beyond, "{command} {number}");
+        }
+        for number in ["16", "-1", "2147483647", "-2147483648"] {
+            assert_eq!(say(number), "-ERR DB index is out of range", "{command} {number}");
+        }
+        for number in ["9223372036854775808", "x", "01", ""] {
+            let number = if number.is_empty() { "\"\"" } else { number };
+            assert_eq!(say(number), NOT_INTEGER, "{command} {number}");
+        }
+    }
+    assert_eq!(local.say(client, "COPY a b DB 2 REPLACE"), ":1");
+    assert_eq!(local.say(client, "COPY a b REPLACE DB 2"), ":1");
+}
+
+#[test]
 fn scan_filters_and_checks_its_words() {
     let (mut local, client) = store();
     local.say(client, "MSET a 1 b 2 ab 3");

@@ -205,6 +205,19 @@ fn elements_are_inserted_and_removed_by_value() {
 }
 
 #[test]
+fn a_count_has_its_opposite() {
+    check(
+        "RPUSH l a b a -> :3
+        LREM l -9223372036854775807 b -> :1
+        LREM l -9223372036854775808 a -> -ERR value is out of range, value must between \
+            -9223372036854775807 and 9223372036854775807
+        LREM none -9223372036854775808 a -> -ERR value is out of range, value must between \
+            -9223372036854775807 and 9223372036854775807
+        LLEN l -> :2",
+    );
+}
+
+#[test]
 fn places_of_a_value_are_counted_from_either_end() {
     check(&format!(
         "RPUSH l a b c a b a 7 -> :7

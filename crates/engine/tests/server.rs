@@ -518,3 +518,26 @@ fn there_are_no_scripts_and_no_functions_to_flush_or_to_list() {
     );
     assert!(local.say(client, "EVAL 'return 1' 0").starts_with("-ERR unknown command 'EVAL'"));
 }
+
+#[test]
+fn errors_repeat_the_bytes_of_a_word_up_to_a_zero_byte() {
+    let mut local = Local::new(debuggable(), 1);
+    let client = local.connect(0);
+    let word = b"\xff\xc3\r\nx\0y".as_slice();
+    let shown = b"\xff\xc3  x".as_slice();
+    for (words, before, after) in [
+        (vec![word, b"a"], "unknown command '", "', with args beginning with: 'a' "),
+        (vec![b"NOSUCH", word], "unknown command 'NOSUCH', with args beginning with: '", "' "),
+        (vec![b"CLIENT", word], "unknown subcommand '", "'. Try CLIENT HELP."),
+        (vec![b"EXPIRE", b"k", b"5", word], "Unsupported option ", ""),
+        (vec![b"SCAN", b"0", b"TYPE", word], "unknown type name '", "'"),
+        (vec![b"HELLO", b"3", word], "Syntax error in HELLO option '", "'"),
+        (vec![b"CLIENT", b"SETINFO", word, b"x"], "Unrecognized option '", "'"),
+        (vec![b"FUNCTION", b"LIST", word], "Unknown argument ", ""),
+    ] {
+        let expected = [b"ERR ", before.as_bytes(), shown, after.as_bytes()].concat();
+        assert_eq!(local.call(client, &words), Frame::Error(expected), "{before}");
+    }
+    // Such words do not make kinds of errors.
+    assert_eq!(field(&mut local, client, "errorstats", "errorstat_ERR"), "count=8");
+}

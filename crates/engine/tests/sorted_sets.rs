@@ -331,6 +331,21 @@ fn zrangestore_replaces_its_target() {
 }
 
 #[test]
+fn members_of_several_scores_are_ranged_as_in_valkey() {
+    check(
+        "ZADD z 1 m 2 b 3 x 4 a -> :4
+        ZRANGEBYLEX z [b [m -> []
+        ZRANGEBYLEX z [a [m -> [m b]
+        ZREVRANGEBYLEX z [m [b -> []
+        ZREVRANGEBYLEX z [m [a -> [a x b m]
+        ZLEXCOUNT z - + -> :4
+        ZLEXCOUNT z [a (n -> :2
+        ZREMRANGEBYLEX z [a (n -> :2
+        ZRANGE z 0 -1 -> [x a]",
+    );
+}
+
+#[test]
 fn ranges_are_removed() {
     check(
         "ZADD z 1 a 2 b 3 c 4 d 5 e -> :5

@@ -1,15 +1,21 @@
 //! The expiry index of one slot: when to look at which volatile key.
 //!
-//! A heap of 8-byte entries (second, position). What must stay true: every volatile key of the slot has an entry
-//! whose second is not later than its expiry's. Extending an expiry leaves the entry; popping it finds the key
-//! still alive and puts it back with its true second.
+//! A heap of 8-byte entries (tick, position). What must stay true: every volatile key of the slot has an entry
+//! whose tick is not later than its expiry's. Extending an expiry leaves the entry; popping it finds the key
+//! still alive and puts it back with its true tick.
 
 use crate::Millis;
+use caudal_table::{POSITION_BITS, POSITIONS};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Stale entries allowed before the index is rebuilt: as many as live ones, and this many more.
 const STALE_SLACK: usize = 64;
+
+/// A tick is 16 ms: small beside the second in which the cycle sees every slot.
+const TICK_SHIFT: u32 = 4;
+/// The last tick that stands before a position in an entry; it comes in 2527.
+const TICK_MAX: u64 = u64::MAX >> POSITION_BITS;
 
 /// The index of one slot.
 #[derive(Debug, Default)]
@@ -20,9 +26,9 @@ pub(crate) struct Expiry {
 }
 
 fn entry(expiry: Millis, position: u32) -> u64 {
-    // Seconds since 1970 fit 32 bits until 2106; later expiries are looked at in 2106 and put back.
-    let second = (expiry / 1000).min(u64::from(u32::MAX));
-    second << 32 | u64::from(position)
+    // What expires later is looked at then and put back.
+    let tick = (expiry >> TICK_SHIFT).min(TICK_MAX);
+    tick << POSITION_BITS | u64::from(position)
 }
 
 impl Expiry {
@@ -31,14 +37,14 @@ impl Expiry {
         self.heap.push(Reverse(entry(expiry, position)));
     }
 
-    /// Takes the position of a key whose entry is due: its second lies wholly before `now`.
+    /// Takes the position of a key whose entry is due: its tick lies wholly before `now`.
     pub(crate) fn pop_due(&mut self, now: Millis) -> Option<u32> {
         let Reverse(first) = *self.heap.peek()?;
-        if (first >> 32) + 1 > now / 1000 {
+        if first >> POSITION_BITS >= now >> TICK_SHIFT {
             return None;
         }
         self.heap.pop();
-        Some(u32::try_from(first & u64::from(u32::MAX)).expect("the lower half"))
+        Some(u32::try_from(first & u64::from(POSITIONS - 1)).expect("24 bits"))
     }
 
     /// Number of keys of the slot that have an expiry.
@@ -75,14 +81,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_come_when_their_second_is_over() {
+    fn entries_come_when_their_tick_is_over() {
         let mut expiry = Expiry::default();
         expiry.add(5_400, 7);
-        expiry.add(3_999, 9);
+        expiry.add(3_999, POSITIONS - 1);
         assert_eq!(expiry.pop_due(3_999), None);
-        assert_eq!(expiry.pop_due(4_000), Some(9));
-        assert_eq!(expiry.pop_due(5_999), None);
-        assert_eq!(expiry.pop_due(6_000), Some(7));
+        assert_eq!(expiry.pop_due(4_000), Some(POSITIONS - 1));
+        assert_eq!(expiry.pop_due(5_400), None);
+        assert_eq!(expiry.pop_due(5_416), Some(7));
         assert!(expiry.is_empty());
     }
 

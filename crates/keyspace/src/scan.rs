@@ -50,7 +50,9 @@ fn random_slot(random: u64) -> u16 {
 }
 
 impl Keyspace {
-    /// Visits at least `budget` records (expired ones are skipped but count) from `from` on. `None`: the end.
+    /// Visits at least `budget` records (expired ones are skipped but count) from `from` on. `None`: the end. Empty
+    /// slots cost nothing: clients that ask once want to see the few keys of a small database at the first call. All
+    /// slots empty is the worst of it (60 ns each in a debug build).
     ///
     /// # Errors
     /// A slot could not be locked; nothing is lost, try again from the start of this step.
@@ -61,10 +63,7 @@ impl Keyspace {
         budget: usize,
         visit: &mut dyn FnMut(RecordRef<'_>),
     ) -> Result<Option<Cursor>, Busy> {
-        // An empty slot costs a visit too, so that a sparse database does not take one turn whole.
-        const EMPTY_SLOTS_A_KEY: usize = 64;
         let (mut seen, mut at) = (0, from);
-        let mut slots_left = budget.saturating_mul(EMPTY_SLOTS_A_KEY).max(SLOTS / 16);
         loop {
             let place = Place { database, slot: at.slot };
             let held = Held::one(self, Wanted { place, mode: Mode::Shared })?;
@@ -80,8 +79,7 @@ impl Keyspace {
                 None if usize::from(at.slot) + 1 == SLOTS => return Ok(None),
                 None => Cursor { slot: at.slot + 1, position: 0 },
             };
-            slots_left = slots_left.saturating_sub(1);
-            if seen >= budget || slots_left == 0 {
+            if seen >= budget {
                 return Ok(Some(at));
             }
         }

@@ -4,6 +4,8 @@
 //! have the meaning that Redis gives them: a class that is not closed ends with the pattern,
 //! `[z-a]` is `[a-z]`, `[]` matches nothing and `[^]` any byte.
 //!
+//! An empty text matches the empty pattern and `*` alone, not `**`.
+//!
 //! Every element but `*` takes exactly one byte, so going back to the last `*` is enough: the work
 //! is at most pattern times text, never exponential.
 
@@ -18,6 +20,9 @@ pub enum Case {
 
 /// Whether the whole of `text` matches `pattern`.
 pub fn matches(pattern: &[u8], text: &[u8], case: Case) -> bool {
+    if text.is_empty() {
+        return pattern.is_empty() || pattern == b"*";
+    }
     let mut at = 0;
     let mut seen = 0;
     // Behind the last `*`: where the pattern goes on, and the first byte that the `*` does not

@@ -69,6 +69,28 @@ pub enum LexBound<'a> {
     Highest,
 }
 
+impl LexBound<'_> {
+    /// Whether a member is inside of this as the lower end.
+    fn is_below(self, member: &[u8]) -> bool {
+        match self {
+            LexBound::Lowest => true,
+            LexBound::Inclusive(bound) => bound <= member,
+            LexBound::Exclusive(bound) => bound < member,
+            LexBound::Highest => false,
+        }
+    }
+
+    /// Whether a member is inside of this as the upper end.
+    fn is_above(self, member: &[u8]) -> bool {
+        match self {
+            LexBound::Lowest => false,
+            LexBound::Inclusive(bound) => member <= bound,
+            LexBound::Exclusive(bound) => member < bound,
+            LexBound::Highest => true,
+        }
+    }
+}
+
 impl SortedSet {
     /// No members.
     pub fn new() -> SortedSet {
@@ -196,19 +218,29 @@ impl SortedSet {
         start..end.max(start)
     }
 
-    /// The ranks of the members between two bounds, bytewise compared. Means something when all
-    /// have one score.
-    pub fn range_by_lex(&self, min: LexBound<'_>, max: LexBound<'_>) -> Range<usize> {
+    /// The ranks of the members between two bounds, bytewise compared; with `downwards` looked for
+    /// from the last member on. It means something when all have one score. If they have not, a
+    /// small sorted set gives what Valkey gives, and a large one members around the bounds.
+    pub fn range_by_lex(
+        &self,
+        min: LexBound<'_>,
+        max: LexBound<'_>,
+        downwards: bool,
+    ) -> Range<usize> {
+        let trees = match &self.form {
+            Form::Packed(small) => return small.range_by_lex(min, max, downwards),
+            Form::Trees(trees) => trees,
+        };
         let start = match min {
             LexBound::Lowest => 0,
-            LexBound::Inclusive(member) => self.rank_of_member(member, false),
-            LexBound::Exclusive(member) => self.rank_of_member(member, true),
+            LexBound::Inclusive(member) => trees.rank_of_member(member, false),
+            LexBound::Exclusive(member) => trees.rank_of_member(member, true),
             LexBound::Highest => self.len(),
         };
         let end = match max {
             LexBound::Lowest => 0,
-            LexBound::Inclusive(member) => self.rank_of_member(member, true),
-            LexBound::Exclusive(member) => self.rank_of_member(member, false),
+            LexBound::Inclusive(member) => trees.rank_of_member(member, true),
+            LexBound::Exclusive(member) => trees.rank_of_member(member, false),
             LexBound::Highest => self.len(),
         };
         start..end.max(start)
@@ -222,18 +254,6 @@ impl SortedSet {
                 small.iter().take_while(|(_, own)| *own < score || above && *own == score).count()
             }
             Form::Trees(trees) => trees.rank_of_score(score, above),
-        }
-    }
-
-    /// The first rank with a member that is not below `member`, or with `above` one that is above
-    /// it, when all have one score.
-    pub fn rank_of_member(&self, member: &[u8], above: bool) -> usize {
-        match &self.form {
-            Form::Packed(small) => {
-                let below = |own: &[u8]| own < member || above && own == member;
-                small.iter().take_while(|(own, _)| own.with(below)).count()
-            }
-            Form::Trees(trees) => trees.rank_of_member(member, above),
         }
     }
 

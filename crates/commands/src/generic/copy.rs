@@ -2,7 +2,6 @@
 
 use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
-use caudal_text::integer;
 
 /// As many databases as a number of one can tell.
 pub(super) const DATABASES_MAX: usize = 256;
@@ -31,8 +30,8 @@ impl Copy {
             if cursor.take("REPLACE") {
                 copy.replaces = true;
             } else if cursor.left() > 1 && cursor.take("DB") {
-                let word = cursor.next().expect("two words were left");
-                copy.database = Some(database(word, databases)?);
+                copy.database = Some(args.database(cursor.index(), databases)?);
+                cursor.next();
             } else {
                 return Err(Error::SYNTAX);
             }
@@ -60,11 +59,4 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     context.keys.put_in(database, &target, value, expiry);
     context.keys.changed_in(database, &target, Event::generic("copy_to"));
     context.reply_integer(1)
-}
-
-/// The database that a word names, of so many.
-pub(super) fn database(word: &[u8], databases: usize) -> Result<u8, Error> {
-    let number = integer::parse_i64(word).ok_or(Error::NOT_INTEGER)?;
-    let number = u8::try_from(number).ok().filter(|it| usize::from(*it) < databases);
-    number.ok_or(Error::DATABASE_RANGE)
 }

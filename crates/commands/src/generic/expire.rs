@@ -81,8 +81,8 @@ impl Condition {
             } else if cursor.take("LT") {
                 &mut lt
             } else {
-                let word = String::from_utf8_lossy(args.at(cursor.index()));
-                return Err(Error::new(format!("ERR Unsupported option {word}")));
+                let word = args.at(cursor.index());
+                return Err(Error::quoting("ERR Unsupported option ", word, ""));
             };
             *said = true;
         }

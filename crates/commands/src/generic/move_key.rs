@@ -1,6 +1,6 @@
 //! MOVE.
 
-use super::copy::{DATABASES_MAX, database};
+use super::copy::DATABASES_MAX;
 use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
@@ -12,11 +12,12 @@ pub(crate) const SPEC: Spec = Spec::new("MOVE", "Moves a key to another database
     .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE));
 
 pub(crate) fn other_database(args: Args<'_>) -> Option<u8> {
-    database(args.get(2)?, DATABASES_MAX).ok()
+    args.get(2)?;
+    args.database(2, DATABASES_MAX).ok()
 }
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let database = database(args.at(2), context.keys.keyspace.databases())?;
+    let database = args.database(2, context.keys.keyspace.databases())?;
     if database == context.keys.database {
         return Err(Error::SAME_OBJECT);
     }

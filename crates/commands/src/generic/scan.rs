@@ -63,9 +63,7 @@ impl<'a> Scan<'a> {
 
 fn kind_named(word: &[u8]) -> Result<&'static str, Error> {
     let found = kind::NAMES.into_iter().find(|name| name.as_bytes().eq_ignore_ascii_case(word));
-    found.ok_or_else(|| {
-        Error::new(format!("ERR unknown type name '{}'", String::from_utf8_lossy(word)))
-    })
+    found.ok_or_else(|| Error::quoting("ERR unknown type name '", word, "'"))
 }
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {

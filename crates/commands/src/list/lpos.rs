@@ -66,7 +66,7 @@ impl Search {
 }
 
 fn parse_rank(args: Args<'_>, index: usize) -> Result<i64, Error> {
-    match args.negatable(index)? {
+    match args.signed_count(index)? {
         0 => Err(Error::text(
             "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... \
              or use negative to start from the end of the list",

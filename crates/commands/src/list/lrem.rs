@@ -11,7 +11,7 @@ pub(crate) const SPEC: Spec = Spec::new("LREM", "Takes elements that equal a val
     .key(1, KeyFlags::RW.and(KeyFlags::DELETE));
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let count = args.negatable(2)?;
+    let count = args.signed_count(2)?;
     let (key, limits) = (context.key(args, 1), context.keys.limits);
     let Some(list) = context.keys.list_mut(&key)? else { return context.reply_integer(0) };
     let removed = list.remove_matching(args.at(3), count, limits);

@@ -42,7 +42,8 @@ impl<'a> Bounds<'a> {
         })
     }
 
-    /// The ranks that these are in `set`. Ranks that are given count from the end if `reverse`.
+    /// The ranks that these are in `set`. Ranks that are given count from the end if `reverse`,
+    /// and members are looked for from there.
     pub(super) fn ranks(&self, set: &SortedSet, reverse: bool) -> Range<usize> {
         match *self {
             Bounds::Ranks { start, stop } => {
@@ -53,7 +54,7 @@ impl<'a> Bounds<'a> {
                 ranks
             }
             Bounds::Scores { min, max } => set.range_by_score(min, max),
-            Bounds::Members { min, max } => set.range_by_lex(min, max),
+            Bounds::Members { min, max } => set.range_by_lex(min, max, reverse),
         }
     }
 }

@@ -96,10 +96,10 @@ fn cat(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let names: Vec<&str> = match args.len() {
         2 => CATEGORIES.to_vec(),
         3 => {
-            let name = String::from_utf8_lossy(args.at(2));
-            let category = CATEGORIES.iter().find(|at| at.eq_ignore_ascii_case(&name));
+            let name = args.at(2);
+            let category = CATEGORIES.iter().find(|at| at.as_bytes().eq_ignore_ascii_case(name));
             let category =
-                category.ok_or_else(|| Error::new(format!("ERR Unknown category '{name}'")))?;
+                category.ok_or_else(|| Error::quoting("ERR Unknown category '", name, "'"))?;
             let entries = session.engine.catalog.entries().iter();
             let members = entries.filter(|entry| categories(entry).contains(category));
             members.map(|entry| entry.full_name.as_str()).collect()

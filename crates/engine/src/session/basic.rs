@@ -1,7 +1,6 @@
 //! PING, ECHO, SELECT.
 
 use crate::session::{ALL_SHARDS_SUCCEED, DONE, Outcome, Session, SessionCommand};
-use crate::transaction::selected;
 use caudal_commands::{Args, Error, Flags, Group, Spec};
 
 const PING: Spec = Spec::new("PING", "Answers PONG, or what it was given.")
@@ -43,8 +42,7 @@ fn echo(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 }
 
 fn select(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    args.integer(1)?;
-    let database = selected(session.engine, args).ok_or(Error::DATABASE_RANGE)?;
+    let database = args.database(1, session.engine.keyspace.databases())?;
     session.connection.select(database);
     session.reply_ok()
 }

@@ -131,8 +131,8 @@ fn graph(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let name = event(args, 2);
     let series = session.engine.latency.series();
     let Some(at) = series.get(name) else {
-        let name = String::from_utf8_lossy(args.at(2));
-        return Err(Error::new(format!("ERR No samples available for event '{name}'")));
+        let before = "ERR No samples available for event '";
+        return Err(Error::quoting(before, args.at(2), "'"));
     };
     let skipped = at.samples.len().saturating_sub(GRAPH_COLUMNS);
     let millis: Vec<u64> = at.samples.iter().skip(skipped).map(|sample| sample.millis).collect();

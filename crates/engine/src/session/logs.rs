@@ -73,10 +73,8 @@ fn cause(args: Args<'_>, at: usize) -> Result<Cause, Error> {
 
 fn get(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     if args.is(0, "SLOWLOG") && args.len() > 3 {
-        let word = String::from_utf8_lossy(args.at(1)).into_owned();
-        return Err(Error::new(format!(
-            "ERR unknown subcommand or wrong number of arguments for '{word}'. Try SLOWLOG HELP."
-        )));
+        let before = "ERR unknown subcommand or wrong number of arguments for '";
+        return Err(Error::quoting(before, args.at(1), "'. Try SLOWLOG HELP."));
     }
     let count = match args.get(2) {
         None => SHOWN,

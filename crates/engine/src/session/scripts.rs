@@ -95,8 +95,7 @@ fn list_functions(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
                 return Err(Error::text("ERR library name argument was not given"));
             }
         } else {
-            let word = String::from_utf8_lossy(args.at(at));
-            return Err(Error::new(format!("ERR Unknown argument {word}")));
+            return Err(Error::quoting("ERR Unknown argument ", args.at(at), ""));
         }
         at += 1;
     }

@@ -101,9 +101,7 @@ impl<'a> Hello<'a> {
             } else if options.left() > 0 && option.eq_ignore_ascii_case(b"SETNAME") {
                 hello.name = options.next();
             } else {
-                let option = String::from_utf8_lossy(option);
-                let text = format!("ERR Syntax error in HELLO option '{option}'");
-                return Err(Error::new(text));
+                return Err(Error::quoting("ERR Syntax error in HELLO option '", option, "'"));
             }
         }
         if let Some(name) = hello.name {

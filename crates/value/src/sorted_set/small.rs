@@ -3,6 +3,7 @@
 //! A score that is an integer is kept as one; another is a mark and its eight bytes. The mark keeps
 //! the bytes from being taken for the spelling of an integer.
 
+use super::LexBound;
 use crate::item::Item;
 use crate::packed::{self, Packed, Position};
 use std::cmp::Ordering;
@@ -82,6 +83,28 @@ impl Small {
     pub(super) fn iter_back(&self, end: usize) -> IterBack<'_> {
         let at = self.packed.nth(end.saturating_mul(2)).unwrap_or(self.packed.end());
         IterBack { items: self.packed.iter_until(at) }
+    }
+
+    /// See [`SortedSet::range_by_lex`](super::SortedSet::range_by_lex).
+    pub(super) fn range_by_lex(
+        &self,
+        min: LexBound<'_>,
+        max: LexBound<'_>,
+        downwards: bool,
+    ) -> Range<usize> {
+        let above_min = |(member, _): &(Item<'_>, f64)| member.with(|own| min.is_below(own));
+        let below_max = |(member, _): &(Item<'_>, f64)| member.with(|own| max.is_above(own));
+        let len = self.len();
+        let reaches_min = self.iter_back(len).next().is_some_and(|last| above_min(&last));
+        if !reaches_min || !self.iter().next().is_some_and(|first| below_max(&first)) {
+            return 0..0;
+        }
+        if downwards {
+            let end = len - self.iter_back(len).take_while(|own| !below_max(own)).count();
+            return end - self.iter_back(end).take_while(above_min).count()..end;
+        }
+        let start = self.iter().take_while(|own| !above_min(own)).count();
+        start..start + self.iter_from(start).take_while(below_max).count()
     }
 
     fn score_behind(&self, member: Position) -> f64 {

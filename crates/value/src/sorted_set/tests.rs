@@ -79,6 +79,22 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+#[test]
+fn members_of_several_scores_are_ranged_from_the_end_that_is_asked() {
+    let mut set = SortedSet::new();
+    for (member, score) in [("m", 1.0), ("b", 2.0), ("x", 3.0), ("a", 4.0)] {
+        set.insert(member.as_bytes(), score, &SMALL);
+    }
+    let inclusive = |member: &'static str| LexBound::Inclusive(member.as_bytes());
+    let [a, b, m] = ["a", "b", "m"].map(inclusive);
+    // As seen on Valkey: the last member must reach the lower bound.
+    assert!(set.range_by_lex(b, m, false).is_empty());
+    assert_eq!(set.range_by_lex(a, m, false), 0..2);
+    assert_eq!(set.range_by_lex(a, m, true), 0..4);
+    assert_eq!(set.range_by_lex(a, LexBound::Exclusive(b"n"), false), 0..2);
+    assert_eq!(set.range_by_lex(LexBound::Lowest, LexBound::Highest, true), 0..4);
+}
+
 proptest! {
     #[test]
     fn behaves_as_a_sorted_map(steps in proptest::collection::vec(step(), 0..100)) {
@@ -157,7 +173,7 @@ proptest! {
         ),
         min in proptest::collection::vec(b'a'..b'd', 0..4),
         max in proptest::collection::vec(b'a'..b'd', 0..4),
-        (min_exclusive, max_exclusive) in any::<(bool, bool)>(),
+        (min_exclusive, max_exclusive, downwards) in any::<(bool, bool, bool)>(),
     ) {
         let mut set = SortedSet::new();
         for member in &members {
@@ -171,14 +187,14 @@ proptest! {
             (member > &min[..] || !min_exclusive && member == min)
                 && (member < &max[..] || !max_exclusive && member == max)
         };
-        let range = set.range_by_lex(bound(&min, min_exclusive), bound(&max, max_exclusive));
+        let range = set.range_by_lex(bound(&min, min_exclusive), bound(&max, max_exclusive), downwards);
         let expected = members.iter().filter(|member| inside(member)).count();
         prop_assert_eq!(range.len(), expected);
         for (member, _) in set.iter_from(range.start).take(range.len()) {
             prop_assert!(member.with(inside));
         }
-        prop_assert_eq!(set.range_by_lex(LexBound::Lowest, LexBound::Highest), 0..members.len());
-        prop_assert!(set.range_by_lex(LexBound::Highest, LexBound::Lowest).is_empty());
+        prop_assert_eq!(set.range_by_lex(LexBound::Lowest, LexBound::Highest, downwards), 0..members.len());
+        prop_assert!(set.range_by_lex(LexBound::Highest, LexBound::Lowest, downwards).is_empty());
     }
 
     #[test]

@@ -164,12 +164,11 @@ fn letters<'a>(
     if value.iter().all(|letter| known.contains(letter)) {
         return Ok(value);
     }
-    let value = String::from_utf8_lossy(value);
-    let text = match wanted {
-        true => format!("ERR Unknown {what} found in the provided filter: {value}"),
-        false => format!("ERR Unknown {what} found in the NOT-{filter} filter: {value}"),
+    let before = match wanted {
+        true => format!("ERR Unknown {what} found in the provided filter: "),
+        false => format!("ERR Unknown {what} found in the NOT-{filter} filter: "),
     };
-    Err(Error::new(text))
+    Err(Error::quoting(&before, value, ""))
 }
 
 fn database(value: &[u8], databases: usize) -> Result<u8, Error> {
@@ -190,7 +189,7 @@ fn seconds(value: &[u8], name: &str) -> Result<u64, Error> {
 }
 
 fn unknown(what: &str, value: &[u8]) -> Error {
-    Error::new(format!("ERR {what} '{}'", String::from_utf8_lossy(value)))
+    Error::quoting(&format!("ERR {what} '"), value, "'")
 }
 
 /// The address without its port.

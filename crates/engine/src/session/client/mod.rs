@@ -121,8 +121,7 @@ fn get_name(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 fn set_info(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let (is_name, is_version) = (args.is(2, "LIB-NAME"), args.is(2, "LIB-VER"));
     if !is_name && !is_version {
-        let option = String::from_utf8_lossy(args.at(2));
-        return Err(Error::new(format!("ERR Unrecognized option '{option}'")));
+        return Err(Error::quoting("ERR Unrecognized option '", args.at(2), "'"));
     }
     let value = args.at(3);
     if !is_printable(value) {

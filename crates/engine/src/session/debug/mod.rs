@@ -97,10 +97,8 @@ fn debug(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let fits =
         |at: &&Subcommand| args.is(1, at.name) && (at.words.0..=at.words.1).contains(&args.len());
     let Some(subcommand) = SUBCOMMANDS.iter().find(fits) else {
-        let word = String::from_utf8_lossy(args.at(1));
-        return Err(Error::new(format!(
-            "ERR unknown subcommand or wrong number of arguments for '{word}'. Try DEBUG HELP."
-        )));
+        let before = "ERR unknown subcommand or wrong number of arguments for '";
+        return Err(Error::quoting(before, args.at(1), "'. Try DEBUG HELP."));
     };
     (subcommand.apply)(session, args)
 }
