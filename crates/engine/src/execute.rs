@@ -135,6 +135,9 @@ impl Worker {
         call: Call<'_>,
     ) -> Outcome {
         let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
+        if self.effects.wanted() {
+            self.stale.begin();
+        }
         let mut context = Context {
             keys: Keys {
                 held,
@@ -157,8 +160,9 @@ impl Worker {
             first_key: call.first_key,
         };
         let outcome = (call.apply)(&mut context, call.args);
-        let keys = context.keys;
+        let mut keys = context.keys;
         if keys.changes > 0 && !keys.explained && keys.effects.wanted() {
+            keys.explain_misses();
             keys.effects.push(scene.database, call.args.from(0));
         }
         if keys.changes > 0 {

@@ -6,6 +6,7 @@ use caudal_engine::config::Config;
 use caudal_engine::local::{Client, Local, encode};
 use caudal_generator::{Generator, Words, asked, fresh_seed};
 use caudal_wire::{Frame, frame};
+use std::collections::BTreeSet;
 
 const ROUNDS: u64 = 40;
 const COMMANDS: usize = 1500;
@@ -87,6 +88,8 @@ struct Store {
     local: Local,
     client: Client,
     keeper: Client,
+    /// All that commands said.
+    words: BTreeSet<Vec<u8>>,
 }
 
 impl Store {
@@ -95,26 +98,25 @@ impl Store {
         let (config, _) = Config::load(&arguments, &|_| unreachable!("no file is named")).unwrap();
         let mut local = Local::new(config, 1);
         let (client, keeper) = (local.connect(0), local.connect(0));
-        Store { local, client, keeper }
+        Store { local, client, keeper, words: BTreeSet::new() }
     }
 
     /// Runs a command to its end, by waiting if it blocks.
     fn run(&mut self, words: &Words) {
+        self.words.extend(words.iter().cloned());
         self.local.send(self.client, &encode(words));
         while self.local.receive(self.client).is_empty() {
             self.local.advance_ms(TIMEOUT_MS);
         }
     }
 
-    /// Lets keys past their expiry go, with the effects of that.
+    /// Lets keys past their expiry go, with the effects of that. Any word may have become a key.
     fn reclaim(&mut self) {
-        for database in ["0", "1"] {
+        let names = || self.words.iter().map(Vec::as_slice);
+        let command: Vec<&[u8]> = std::iter::once(b"EXISTS".as_slice()).chain(names()).collect();
+        for database in 0..2 {
             self.local.say(self.keeper, &format!("SELECT {database}"));
-            for kind in ["string", "list", "set", "hash", "zset"] {
-                for number in 0..5 {
-                    self.local.say(self.keeper, &format!("EXISTS {kind}:{number}"));
-                }
-            }
+            self.local.call(self.keeper, &command);
         }
     }
 

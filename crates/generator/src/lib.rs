@@ -64,7 +64,8 @@ impl Generator {
         let templates = &self.commands[at];
         let template = &templates[self.random.below(templates.len())];
         let mut words = template.fill(&mut self.random);
-        if self.random.once_in(MUTATION_RARITY) {
+        // A blocking command that went wrong might wait for ever.
+        if !words[0].starts_with(b"B") && self.random.once_in(MUTATION_RARITY) {
             self.mutate(&mut words);
         }
         words

@@ -6,7 +6,7 @@
 
 use crate::held::Held;
 use crate::keyspace::expire_key;
-use crate::{Counters, Effects, Event, Keyspace, Millis, Place, Stale, access_clock};
+use crate::{Counters, Effects, Event, Keyspace, Millis, Place, Stale, WatchedKey, access_clock};
 use caudal_table::{
     KeyHash, Kind, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table, ValueRef,
 };
@@ -315,8 +315,21 @@ impl Keys<'_, '_> {
         }
     }
 
+    /// Adds effects that remove the keys that the command missed because they are past their expiry. To be called
+    /// before its own effect is added.
+    pub fn explain_misses(&mut self) {
+        if self.stale.has_news() {
+            let effects = &mut *self.effects;
+            let remove = |missed: &WatchedKey| {
+                effects.push(missed.place.database, [b"DEL".as_slice(), &missed.key].into_iter());
+            };
+            self.stale.take_news(remove);
+        }
+    }
+
     /// Adds an effect that redoes what the command did, in place of the command's own words.
     pub fn effect(&mut self, words: &[&[u8]]) {
+        self.explain_misses();
         self.explained = true;
         self.effects.push(self.database, words.iter().copied());
     }
