@@ -1,4 +1,5 @@
-//! The exact bytes of replies that clients tell apart: nothing found, and what RESP3 makes of each type.
+//! The exact bytes of replies that clients tell apart: nothing found, and what RESP3 makes of
+//! each type.
 
 use caudal_engine::config::Config;
 use caudal_engine::local::{Client, Local, encode};
