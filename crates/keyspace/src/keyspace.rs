@@ -17,8 +17,8 @@ pub struct Keyspace {
 }
 
 impl Keyspace {
-    /// `databases` empty databases. `resume` is called, by whichever worker unlocks a slot, for each connection
-    /// that was parked on it.
+    /// `databases` empty databases. `resume` is called, by whichever worker unlocks a slot, for
+    /// each connection that was parked on it.
     pub fn new(
         databases: usize,
         seed: u64,

@@ -5,9 +5,10 @@
 //! same call that then waits for input; larger ones are sent at once, as one system call more is
 //! nothing beside copying them. Against epoll a request costs the server's side 1.05 x the CPU with
 //! one ready socket, 0.95 x with two and 0.85 x from eight on (`examples/round_trip.rs`); most of
-//! that is the batched sends, without which it is 0.96 x at best. What must stay true: a buffer is in
-//! the kernel's hands again before the turn after the one that brought it has waited; a connection
-//! that is short of room has its remainder here, and takes nothing more until that is sent.
+//! that is the batched sends, without which it is 0.96 x at best. What must stay true: a buffer is
+//! in the kernel's hands again before the turn after the one that brought it has waited; a
+//! connection that is short of room has its remainder here, and takes nothing more until that is
+//! sent.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -472,9 +473,9 @@ impl Uring {
         self.ring.cancel(target, Operation::Cancel.id(state.generation, token))
     }
 
-    /// Asks to be told when the peer is gone or sends no more. Needed while nothing is received, and
-    /// always for unix sockets: there a standing receive now and then waits on for ever when the
-    /// input ends (Linux 6.18, the model test without this line; never seen with TCP, where the
+    /// Asks to be told when the peer is gone or sends no more. Needed while nothing is received,
+    /// and always for unix sockets: there a standing receive now and then waits on for ever when
+    /// the input ends (Linux 6.18, the model test without this line; never seen with TCP, where the
     /// kernel counts an end as something left to read). A new receive does see it.
     fn watch(&mut self, token: Token) -> io::Result<()> {
         let slot = self.slots.expect(token);
