@@ -103,6 +103,8 @@ pub(crate) struct Connection {
     pub(crate) no_touch: bool,
     pub(crate) state: State,
     pub(crate) close: Close,
+    /// Unix milliseconds since which its unsent replies have been above the soft limit.
+    pub(crate) over_soft_limit_ms: Option<u64>,
     /// Whether the peer has sent all it will: what it sent still runs.
     pub(crate) has_ended: bool,
     /// Whether it stands in the worker's queue of connections with something to execute.
@@ -136,6 +138,7 @@ impl Connection {
             no_touch: false,
             state: State::Running,
             close: Close::No,
+            over_soft_limit_ms: None,
             has_ended: false,
             is_ready: false,
             is_outgoing: false,

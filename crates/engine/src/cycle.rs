@@ -94,6 +94,9 @@ impl Worker {
             self.sample(engine);
             if self.cycle.slices.is_multiple_of(SLICES as u64) {
                 self.close_idle();
+                if self.tuning.output_limit.soft_bytes > 0 {
+                    self.close_unread();
+                }
             }
         }
         // While clients are paused the data stands still.

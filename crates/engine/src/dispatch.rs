@@ -267,11 +267,26 @@ impl Worker {
 
     /// Closes a connection whose unsent replies pass `client-output-buffer-limit`.
     pub(crate) fn check_output_limit(&mut self, connection: &mut Connection) {
-        let limit = self.tuning.output_bytes_max;
-        if limit.is_some_and(|limit| connection.output.bytes() as u64 > limit) {
-            stats::add(&self.shared().stats.output_limit_closed, 1);
-            connection.close = Close::Now;
+        let (limit, unsent) = (self.tuning.output_limit, connection.output.bytes() as u64);
+        let passes = |bytes: u64| bytes > 0 && unsent > bytes;
+        if passes(limit.soft_bytes) {
+            let since = *connection.over_soft_limit_ms.get_or_insert(self.now.unix_ms);
+            let over_ms = self.now.unix_ms.saturating_sub(since);
+            if over_ms > limit.soft_seconds.saturating_mul(1000) {
+                return self.close_for_output(connection);
+            }
+        } else {
+            connection.over_soft_limit_ms = None;
         }
+        if passes(limit.hard_bytes) {
+            self.close_for_output(connection);
+        }
+    }
+
+    #[cold]
+    fn close_for_output(&self, connection: &mut Connection) {
+        stats::add(&self.shared().stats.output_limit_closed, 1);
+        connection.close = Close::Now;
     }
 }
 

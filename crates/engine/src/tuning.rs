@@ -1,7 +1,7 @@
 //! What every command needs of the configuration, in the form it needs it: made anew when the
 //! configuration changes.
 
-use crate::config::{Config, Log};
+use crate::config::{Config, Log, OutputLimit};
 use crate::connection::Peer;
 use crate::engine::Engine;
 use caudal_commands::Settings;
@@ -16,8 +16,8 @@ pub(crate) struct Tuning {
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
     parser: caudal_wire::Limits,
-    /// Bytes of unsent replies at which a client is closed; none: no limit.
-    pub(crate) output_bytes_max: Option<u64>,
+    /// When unsent replies close a client.
+    pub(crate) output_limit: OutputLimit,
     /// What a command must reach to be logged; `u64::MAX` where nothing is.
     pub(crate) thresholds: Thresholds,
     /// Whether each command's latencies are kept.
@@ -57,14 +57,13 @@ impl Tuning {
     pub(crate) fn of(engine: &Engine) -> Tuning {
         let version = engine.config_version();
         let config = engine.config();
-        let hard = config.clients.output_limits.normal.hard_bytes;
         let bulk_bytes_max = config.clients.bulk_bytes_max as u64;
         Tuning {
             version,
             limits: value_limits(&config),
             settings: Settings { string_bytes_max: bulk_bytes_max, lfu: false },
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
-            output_bytes_max: Some(hard).filter(|bytes| *bytes > 0),
+            output_limit: config.clients.output_limits.normal,
             thresholds: Thresholds::of(&config.log),
             tracks_latency: config.log.latency_tracking,
             config,

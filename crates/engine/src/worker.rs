@@ -302,6 +302,20 @@ impl Worker {
         Some(self.timers.next_us().map_or(cycle, |timer| timer.min(cycle)))
     }
 
+    /// Closes connections that do not read their replies. Called about once a second: one that does
+    /// nothing at all is met here.
+    pub(crate) fn close_unread(&mut self) {
+        for token in 0..self.connections.len() {
+            let Some(mut connection) = self.connections[token].take() else { continue };
+            self.check_output_limit(&mut connection);
+            let is_over = connection.close == Close::Now;
+            self.connections[token] = Some(connection);
+            if is_over {
+                self.mark_outgoing(token);
+            }
+        }
+    }
+
     /// Closes connections that have been silent for `timeout` seconds. Called about once a second.
     pub(crate) fn close_idle(&mut self) {
         let Some(seconds) = self.tuning.config.clients.idle_seconds_max else { return };

@@ -1,7 +1,9 @@
 //! The engine's own ways: pipelines, transactions, locks, limits.
 
+use caudal_engine::Close;
 use caudal_engine::config::Config;
 use caudal_engine::local::{Local, encode};
+use caudal_wire::Frame;
 
 #[test]
 fn commands_answer_in_order() {
@@ -70,4 +72,18 @@ fn transactions_run_whole_or_not_at_all() {
         local.say(two, "EXEC"),
         "-EXECABORT Transaction discarded because of previous errors."
     );
+}
+
+#[test]
+fn a_client_that_does_not_read_is_closed_at_its_soft_limit() {
+    let mut local = Local::new(Config::default(), 1);
+    let client = local.connect(0);
+    let line = "CONFIG SET client-output-buffer-limit \"normal 0 1000 3\"";
+    assert_eq!(local.say(client, line), "OK");
+    assert_eq!(local.call(client, &["SET", "k", &"x".repeat(2000)]), Frame::Status(b"OK".to_vec()));
+    local.send(client, &encode(&["GET", "k"]));
+    (0..20).for_each(|_| local.advance_ms(100));
+    assert_eq!(local.close_wanted(client), Close::No);
+    (0..30).for_each(|_| local.advance_ms(100));
+    assert_eq!(local.close_wanted(client), Close::Now);
 }

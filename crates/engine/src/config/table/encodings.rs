@@ -66,19 +66,19 @@ pub(super) static ROWS: [Directive; 12] = [
         "bytes of a member of a packed sorted set",
     )
     .aliases(&["zset-max-ziplist-value"]),
-    Directive::works(
+    Directive::waits(
         "hll-sparse-max-bytes",
         Memory(0, MAX_BYTES),
         "3000",
         "bytes of a HyperLogLog in its sparse form",
     ),
-    Directive::works(
+    Directive::waits(
         "stream-node-max-bytes",
         Memory(0, MAX_BYTES),
         "4096",
         "bytes of a stream's node; 0 no limit",
     ),
-    Directive::works(
+    Directive::waits(
         "stream-node-max-entries",
         Integer(0, MAX_I64),
         "100",

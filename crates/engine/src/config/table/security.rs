@@ -31,7 +31,7 @@ pub(super) static ROWS: [Directive; 7] = [
     )
     .at_start(),
     Directive::never("enable-module-command", Choice(&ALLOWED), "no", "modules").at_start(),
-    Directive::works("acllog-max-len", Integer(0, MAX_I64), "128", "entries of ACL LOG"),
+    Directive::waits("acllog-max-len", Integer(0, MAX_I64), "128", "entries of ACL LOG"),
     Directive::waits(
         "acl-pubsub-default",
         Choice(&["allchannels", "resetchannels"]),
