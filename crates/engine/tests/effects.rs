@@ -8,7 +8,7 @@ use caudal_generator::{Generator, Words, asked, fresh_seed};
 use caudal_wire::{Frame, frame};
 use std::collections::BTreeSet;
 
-const ROUNDS: u64 = 40;
+const ROUNDS: u64 = 12;
 const COMMANDS: usize = 1500;
 /// Commands between two comparisons.
 const STRIDE: usize = 100;

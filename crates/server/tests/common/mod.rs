@@ -70,20 +70,29 @@ impl Server {
     pub(crate) fn start_in(shape: Shape, arguments: &[&str]) -> Result<Self, String> {
         let threads = shape.threads.to_string();
         let own = ["--io-backend", shape.backend, "--threads", &threads];
-        let mut server = Self::try_start(&[&own, arguments].concat(), |_| {})?;
+        let mut server = Self::try_start(CAUDAL, &[&own, arguments].concat(), |_| {})?;
         server.shape = Some(shape);
         Ok(server)
     }
 
     pub(crate) fn start_with(arguments: &[&str], adjust: impl Fn(&mut Command)) -> Self {
-        Self::try_start(arguments, adjust).unwrap_or_else(|said| panic!("{said}"))
+        Self::try_start(CAUDAL, arguments, adjust).unwrap_or_else(|said| panic!("{said}"))
+    }
+
+    /// Starts another program that is started in the same way.
+    pub(crate) fn start_other(program: &str, arguments: &[&str]) -> Self {
+        Self::try_start(program, arguments, |_| {}).unwrap_or_else(|said| panic!("{said}"))
     }
 
     /// Starts it on a free port, and waits until it is ready.
-    fn try_start(arguments: &[&str], adjust: impl Fn(&mut Command)) -> Result<Self, String> {
+    fn try_start(
+        program: &str,
+        arguments: &[&str],
+        adjust: impl Fn(&mut Command),
+    ) -> Result<Self, String> {
         for _ in 0..ATTEMPTS {
             let port = free_port();
-            let mut command = Command::new(CAUDAL);
+            let mut command = Command::new(program);
             command.args(arguments).args(["--port", &port.to_string(), "--bind", "127.0.0.1"]);
             command.stdout(Stdio::piped());
             command.current_dir(std::env::temp_dir());
