@@ -69,7 +69,9 @@ pub struct ConfigFile {
     pub replace: fn(&Path, &str) -> io::Result<()>,
 }
 
-/// One worker's part that others may read or write to.
+/// One worker's part that others may read or write to. On cache lines of its own: its counters are
+/// written with every command.
+#[repr(align(128))]
 pub(crate) struct Shared {
     pub(crate) mailbox: Mailbox,
     pub(crate) counters: Counters,
