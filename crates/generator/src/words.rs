@@ -54,6 +54,12 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = if wrong { *random.of(&TYPES) } else { kind };
             key(kind, random)
         }
+        // Sorted sets of one score: the order of letters among several is not defined.
+        "flat" => {
+            let wrong = random.once_in(WRONG_TYPE_RARITY);
+            let kind = if wrong { *random.of(&TYPES[..4]) } else { kind };
+            key(kind, random)
+        }
         "value" => return value(random),
         "member" => member(random),
         "integer" => integer(random, -20, 20),
