@@ -54,13 +54,22 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = if wrong { *random.of(&TYPES) } else { kind };
             key(kind, random)
         }
+        // Sorted sets of one score: the order of letters among several is not defined.
+        "flat" => {
+            let wrong = random.once_in(WRONG_TYPE_RARITY);
+            let kind = if wrong { *random.of(&TYPES[..4]) } else { kind };
+            key(kind, random)
+        }
         "value" => return value(random),
         "member" => member(random),
         "integer" => integer(random, -20, 20),
         "index" => integer(random, -12, 12),
         "count" => integer(random, -1, 6),
         "positive" => integer(random, 1, 6),
-        "random-count" => integer(random, -4, 6),
+        // Two thousand million members at random are an answer, but not one to wait for.
+        "random-count" => {
+            (*random.of(&["-3", "-1", "0", "1", "2", "5", "30", "1.0", "x"])).to_owned()
+        }
         "offset" => integer(random, 0, 100),
         "float" | "score" | "weight" => float(random),
         "bound" if random.once_in(4) => (*random.of(&["-inf", "+inf"])).to_owned(),

@@ -77,7 +77,8 @@ fn step(generator: &mut Generator, peers: &Peers) -> Step {
             commands.extend(plain("EXEC"));
             commands
         }
-        _ => vec![command(generator, peers, |_| false)],
+        // Valkey looks for the end of a short wait ten times a second.
+        number => vec![command(generator, peers, |words| number < 360 && words[0][0] == b'B')],
     };
     Step { is_resp3, commands }
 }
@@ -86,7 +87,8 @@ fn step(generator: &mut Generator, peers: &Peers) -> Step {
 fn command(generator: &mut Generator, peers: &Peers, left_out: impl Fn(&Words) -> bool) -> Words {
     loop {
         let words = generator.command();
-        if !left_out(&words) && (peers.is_valkey || compare::redis_knows(&words)) {
+        let is_known = peers.is_valkey || compare::redis_knows(&words);
+        if is_known && !left_out(&words) && !compare::differs_on_purpose(&words) {
             return words;
         }
     }

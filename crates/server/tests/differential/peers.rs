@@ -261,6 +261,13 @@ impl Connection {
     }
 }
 
+impl Divergence {
+    /// Whether a server did not answer.
+    pub(crate) fn is_end(&self) -> bool {
+        [&self.oracle, &self.tested].iter().any(|answer| matches!(answer, Answer::Closed(_)))
+    }
+}
+
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", compare::spell(&self.asked))?;

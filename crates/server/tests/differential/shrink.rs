@@ -9,13 +9,17 @@ use std::time::{Duration, Instant};
 /// A person waits for it.
 const SHRINK_MAX: Duration = Duration::from_secs(60);
 
+/// Shown if there is no shrinking.
+const LAST_STEPS: usize = 20;
+
 /// A failure, and all that leads to it.
 pub(crate) struct Story {
     steps: Vec<Step>,
     divergence: Box<Divergence>,
 }
 
-/// Leaves out whatever is not needed for a difference.
+/// Leaves out whatever is not needed for a difference. A server that is gone, or busy for ever, is not
+/// asked again.
 pub(crate) fn shrink(
     peers: &Peers,
     mut steps: Vec<Step>,
@@ -23,6 +27,10 @@ pub(crate) fn shrink(
 ) -> (Vec<Step>, Story) {
     steps.truncate(divergence.step + 1);
     let mut story = Story { steps: steps.clone(), divergence };
+    if story.divergence.is_end() {
+        story.steps.drain(..story.steps.len().saturating_sub(LAST_STEPS));
+        return (steps, story);
+    }
     let begin = Instant::now();
     let mut size = steps.len().div_ceil(2);
     while size > 0 && begin.elapsed() < SHRINK_MAX {
