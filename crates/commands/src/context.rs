@@ -95,8 +95,8 @@ impl<'a, 'k> Context<'a, 'k> {
         DONE
     }
 
-    /// Waits for `kind` to appear at one of the command's keys; where waiting is not allowed it replies as when the
-    /// time is over.
+    /// Waits for `kind` to appear at one of the command's keys; where waiting is not allowed it
+    /// replies as when the time is over.
     pub fn wait(&mut self, timeout_ms: Option<u64>, kind: Kind) -> Outcome {
         if !self.may_wait {
             self.reply.null_array();
@@ -127,7 +127,8 @@ pub(crate) fn reply_item(reply: &mut Reply<'_>, item: Item<'_>) {
     }
 }
 
-/// A small generator for sampling: SRANDMEMBER, SPOP, RANDOMKEY. Not for secrets. (xoshiro's splitmix64.)
+/// A small generator for sampling: SRANDMEMBER, SPOP, RANDOMKEY. Not for secrets. (xoshiro's
+/// splitmix64.)
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 

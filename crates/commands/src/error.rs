@@ -3,7 +3,8 @@
 use caudal_keyspace::WrongType;
 use std::borrow::Cow;
 
-/// The text of an error reply, with its code: `ERR syntax error`. Bytes, because it may repeat what a client sent.
+/// The text of an error reply, with its code: `ERR syntax error`. Bytes, because it may repeat what
+/// a client sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(pub Cow<'static, [u8]>);
 
@@ -45,7 +46,8 @@ impl Error {
         Error(Cow::Owned(text.into().into_bytes()))
     }
 
-    /// A text around a word that a client sent, byte for byte. As in Valkey, a zero byte ends the word.
+    /// A text around a word that a client sent, byte for byte. As in Valkey, a zero byte ends the
+    /// word.
     pub fn quoting(before: &str, word: &[u8], after: &str) -> Error {
         let word = word.split(|byte| *byte == 0).next().unwrap_or_default();
         Error(Cow::Owned([before.as_bytes(), word, after.as_bytes()].concat()))

@@ -1,7 +1,7 @@
 //! The commands on data: one file a command or tight family, with its facts on top.
 //!
-//! A command sees its words and a [`Context`]: keys that are already locked, a reply writer, the turn's time. It
-//! never sees a socket, a clock or a lock.
+//! A command sees its words and a [`Context`]: keys that are already locked, a reply writer, the
+//! turn's time. It never sees a socket, a clock or a lock.
 #![forbid(unsafe_code)]
 
 mod args;

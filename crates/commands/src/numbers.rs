@@ -41,8 +41,8 @@ impl Args<'_> {
         float::parse_f64(self.at(index)).ok_or(Error::NOT_FLOAT)
     }
 
-    /// A blocking command's timeout at `index`, seconds with a fraction, as milliseconds rounded up; none for zero,
-    /// which waits for ever.
+    /// A blocking command's timeout at `index`, seconds with a fraction, as milliseconds rounded
+    /// up; none for zero, which waits for ever.
     #[allow(clippy::cast_possible_truncation, reason = "it was held against the largest")]
     pub fn timeout(self, index: usize) -> Result<Option<u64>, Error> {
         let seconds = float::parse_f64(self.at(index)).ok_or(Error::BAD_TIMEOUT)?;
@@ -57,7 +57,8 @@ impl Args<'_> {
     }
 }
 
-/// A range of indexes as Redis writes them, negative ones from the end, cut to `0..len`; empty if it holds nothing.
+/// A range of indexes as Redis writes them, negative ones from the end, cut to `0..len`; empty if
+/// it holds nothing.
 pub(crate) fn index_range(start: i64, stop: i64, len: usize) -> std::ops::Range<usize> {
     let length = i64::try_from(len).expect("lengths stay below 2^63");
     let from_end = |index: i64| if index < 0 { index.saturating_add(length).max(0) } else { index };

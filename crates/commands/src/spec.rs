@@ -1,6 +1,7 @@
 //! The facts of a command: name, arity, flags, keys, categories, documentation.
 //!
-//! Each command states them once, beside its code; dispatch, COMMAND, ACL and the documentation read them here.
+//! Each command states them once, beside its code; dispatch, COMMAND, ACL and the documentation
+//! read them here.
 
 /// What a command is about: COMMAND DOCS' group, and the ACL category that comes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +167,8 @@ impl KeyFlags {
     }
 }
 
-/// Where keys stand among the arguments (argument 0 is the command's name; for a subcommand, the container's).
+/// Where keys stand among the arguments (argument 0 is the command's name; for a subcommand, the
+/// container's).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeySpec {
     /// Index of the first key, or of the number of keys.

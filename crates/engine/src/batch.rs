@@ -1,8 +1,9 @@
 //! A batch: up to 32 commands, of one connection or of several that are ready together.
 //!
-//! Three passes hide the cache misses of a large keyspace: parse and hash (asking for the slots' lines), ask for the
-//! buckets, ask for the records; then the commands run in order. What must stay true: bytes count as executed only
-//! when their command has run, so a connection that is set aside in the middle loses nothing.
+//! Three passes hide the cache misses of a large keyspace: parse and hash (asking for the slots'
+//! lines), ask for the buckets, ask for the records; then the commands run in order. What must stay
+//! true: bytes count as executed only when their command has run, so a connection that is set aside
+//! in the middle loses nothing.
 
 use crate::catalog::Entry;
 use crate::connection::{Close, Connection};

@@ -27,7 +27,8 @@ pub(crate) struct Entry {
     pub(crate) other_database: Option<fn(Args<'_>) -> Option<u8>>,
     /// The only key's argument and how its slot is locked: the common case, decided once.
     pub(crate) single_key: Option<(usize, Mode)>,
-    /// Its name as one word, and the name's length; a length of 0 for what is not found by its first word alone.
+    /// Its name as one word, and the name's length; a length of 0 for what is not found by its
+    /// first word alone.
     name_word: (u64, usize),
     /// The first key's argument, if there are keys.
     pub(crate) first_key: Option<usize>,
@@ -36,7 +37,8 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether `name`, a request's first word, names this command. False also where that takes longer to tell.
+    /// Whether `name`, a request's first word, names this command. False also where that takes
+    /// longer to tell.
     #[inline]
     pub(crate) fn has_name(&self, name: &[u8]) -> bool {
         self.subcommands.is_empty() && self.name_word == (word_of(name), name.len())
@@ -69,8 +71,8 @@ impl Entry {
         }
     }
 
-    /// Calls `each` for every key's argument index, with what happens to it. Nothing if the arguments do not make
-    /// sense: the command will say why.
+    /// Calls `each` for every key's argument index, with what happens to it. Nothing if the
+    /// arguments do not make sense: the command will say why.
     pub(crate) fn each_key(&self, args: Args<'_>, mut each: impl FnMut(usize, KeyFlags)) {
         for key in self.spec.keys() {
             let first = usize::from(key.first);

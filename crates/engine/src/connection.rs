@@ -1,4 +1,5 @@
-//! One connection as the engine sees it: input not yet executed, output not yet sent, and the session's state.
+//! One connection as the engine sees it: input not yet executed, output not yet sent, and the
+//! session's state.
 
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
@@ -8,9 +9,11 @@ use caudal_wire::{Output, Parser, Protocol, Reply};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A connection with this many bytes of replies unsent executes no further command until they are sent.
+/// A connection with this many bytes of replies unsent executes no further command until they are
+/// sent.
 pub(crate) const OUTPUT_HIGH_BYTES: usize = 1 << 20;
-/// A connection that cannot execute is read on up to this many bytes: it may send all before it reads.
+/// A connection that cannot execute is read on up to this many bytes: it may send all before it
+/// reads.
 pub(crate) const INPUT_HIGH_BYTES: usize = 64 << 20;
 
 /// Who is at the other end.

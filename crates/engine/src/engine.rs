@@ -88,7 +88,8 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// Holds writes, or all commands, until `until_ms`. A pause that is going on is never shortened or weakened.
+    /// Holds writes, or all commands, until `until_ms`. A pause that is going on is never shortened
+    /// or weakened.
     pub(crate) fn begin(&self, until_ms: u64, all: bool, now_ms: u64) {
         let going_on = self.writes_until_ms.load(Ordering::Relaxed);
         let until_ms = if going_on > now_ms { going_on.max(until_ms) } else { until_ms };

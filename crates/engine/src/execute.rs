@@ -1,4 +1,5 @@
-//! Runs a command on data: locks its slots, applies it, and does what follows from it before unlocking.
+//! Runs a command on data: locks its slots, applies it, and does what follows from it before
+//! unlocking.
 
 use crate::catalog::{Catalog, Entry, mode_of};
 use crate::connection::{Connection, State};
@@ -13,7 +14,8 @@ use smallvec::SmallVec;
 
 /// A command found its slots busy this often: it takes the gate instead.
 const PARKED_TIMES_MAX: u8 = 8;
-/// Rounds of widening a lock set by what serving waiters needs. Two suffice unless somebody begins to wait meanwhile.
+/// Rounds of widening a lock set by what serving waiters needs. Two suffice unless somebody begins
+/// to wait meanwhile.
 const WIDENINGS_MAX: usize = 8;
 
 /// What became of a command.
@@ -122,7 +124,8 @@ impl Worker {
         }
     }
 
-    /// Runs a command whose slots are locked. Its effects are noted; keys that it made ready wait in `ready_keys`.
+    /// Runs a command whose slots are locked. Its effects are noted; keys that it made ready wait
+    /// in `ready_keys`.
     #[inline(always)]
     pub(crate) fn apply<'k>(
         &mut self,
@@ -168,7 +171,8 @@ impl Worker {
         outcome
     }
 
-    /// Makes `held` cover the command's slots. `Some`: it could not, and the connection is set aside.
+    /// Makes `held` cover the command's slots. `Some`: it could not, and the connection is set
+    /// aside.
     #[inline(always)]
     fn lock<'k>(
         &mut self,
@@ -213,8 +217,8 @@ impl Worker {
         self.lock_all(engine, held, connection, wanted, is_write.then_some(&written))
     }
 
-    /// Makes `held` cover `wanted`, and whatever serving the waiters of the written keys may touch. `Some`: it could
-    /// not, and the connection is set aside.
+    /// Makes `held` cover `wanted`, and whatever serving the waiters of the written keys may touch.
+    /// `Some`: it could not, and the connection is set aside.
     pub(crate) fn lock_all<'k>(
         &mut self,
         engine: &'k Engine,

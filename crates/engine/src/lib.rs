@@ -1,8 +1,9 @@
 //! Bytes in, bytes out: connections, dispatch, execution, configuration.
 //!
-//! The engine has no threads, sockets, files or clock of its own. A program makes one [`Engine`], takes one [`Worker`]
-//! a thread from it, gives it bytes and the time, and sends what it finds in the outputs. The way of a request:
-//! `worker` -> `batch` (parse, prefetch) -> `dispatch` (may it run?) -> `execute` (locks, the command, what follows).
+//! The engine has no threads, sockets, files or clock of its own. A program makes one [`Engine`],
+//! takes one [`Worker`] a thread from it, gives it bytes and the time, and sends what it finds in
+//! the outputs. The way of a request: `worker` -> `batch` (parse, prefetch) -> `dispatch` (may it
+//! run?) -> `execute` (locks, the command, what follows).
 #![forbid(unsafe_code)]
 
 mod batch;

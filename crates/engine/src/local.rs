@@ -1,7 +1,8 @@
-//! A store without sockets: the engine stepped by hand, with a clock that stands still until it is moved.
+//! A store without sockets: the engine stepped by hand, with a clock that stands still until it is
+//! moved.
 //!
-//! Tests, benchmarks and programs that embed Caudal use it. One [`Local`] is one engine and its workers in one thread;
-//! a [`Client`] is a connection of one of them.
+//! Tests, benchmarks and programs that embed Caudal use it. One [`Local`] is one engine and its
+//! workers in one thread; a [`Client`] is a connection of one of them.
 
 use crate::config::Config;
 use crate::{Close, Engine, Environment, Now, Open, Peer, Token, Usage, Worker};
@@ -115,8 +116,9 @@ impl Local {
         frame
     }
 
-    /// Runs a command written as redis-cli takes it and returns its reply as redis-cli's `--no-raw` would spell its parts,
-    /// nested parts in brackets: `[a b (nil) 3]`, errors with `-`, statuses bare. For tests that read like the reference.
+    /// Runs a command written as redis-cli takes it and returns its reply as redis-cli's `--no-raw`
+    /// would spell its parts, nested parts in brackets: `[a b (nil) 3]`, errors with `-`, statuses
+    /// bare. For tests that read like the reference.
     pub fn say(&mut self, client: Client, line: &str) -> String {
         let words = caudal_text::words::split(line.as_bytes()).expect("balanced quotes");
         spell(&self.call(client, &words))
@@ -163,8 +165,9 @@ pub fn encode<W: AsRef<[u8]>>(words: &[W]) -> Vec<u8> {
     bytes
 }
 
-/// A reply as one line: statuses bare, errors with `-`, integers with `:`, bulk strings in quotes where needed, nulls as
-/// `(nil)`, arrays in `[ ]`, maps in `{ }`, sets in `~[ ]`, doubles with `,`.
+/// A reply as one line: statuses bare, errors with `-`, integers with `:`, bulk strings in quotes
+/// where needed, nulls as `(nil)`, arrays in `[ ]`, maps in `{ }`, sets in `~[ ]`, doubles with
+/// `,`.
 pub fn spell(frame: &Frame) -> String {
     let text = |bytes: &[u8]| {
         let plain = !bytes.is_empty() && bytes.iter().all(|byte| byte.is_ascii_graphic());

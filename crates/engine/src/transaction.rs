@@ -1,7 +1,8 @@
 //! MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //!
-//! EXEC locks the slots of all queued commands and of all watched keys at once, so that others see all of it or
-//! nothing. What must stay true: nothing has run when EXEC is set aside for a busy slot.
+//! EXEC locks the slots of all queued commands and of all watched keys at once, so that others see
+//! all of it or nothing. What must stay true: nothing has run when EXEC is set aside for a busy
+//! slot.
 
 use crate::batch::look_up;
 use crate::catalog::{Catalog, Entry, Handler};
@@ -38,7 +39,8 @@ impl Queue {
         self.commands.iter().any(|(entry, _)| entry.spec.flags.has(Flags::DENYOOM))
     }
 
-    /// Calls `f` with each command and the database that it will run on: first `database`, then what SELECTs say.
+    /// Calls `f` with each command and the database that it will run on: first `database`, then
+    /// what SELECTs say.
     fn each(
         &self,
         engine: &Engine,
@@ -212,7 +214,8 @@ fn needs_gate(entry: &Entry) -> bool {
     entry.spec.gate || walks
 }
 
-/// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to, and of what it watches.
+/// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to,
+/// and of what it watches.
 fn wanted(engine: &Engine, connection: &Connection, queue: &Queue) -> WantedSet {
     let mut wanted = WantedSet::new();
     queue.each(engine, connection.database, |entry, args, database| {
@@ -265,7 +268,8 @@ impl Worker {
         connection.reply().status("QUEUED");
     }
 
-    /// Runs the queued commands, under locks that are held for all of them or, at the gate, taken one by one.
+    /// Runs the queued commands, under locks that are held for all of them or, at the gate, taken
+    /// one by one.
     fn run_queue<'k>(
         &mut self,
         engine: &'k Engine,

@@ -1,4 +1,5 @@
-//! What every command needs of the configuration, in the form it needs it: made anew when the configuration changes.
+//! What every command needs of the configuration, in the form it needs it: made anew when the
+//! configuration changes.
 
 use crate::config::{Config, Log, OutputLimit};
 use crate::connection::Peer;
@@ -99,9 +100,12 @@ pub(crate) fn refusal(config: &Config, peer: &Peer, clients: usize) -> Option<&'
     (!open && !peer.loopback && !peer.unix).then_some(PROTECTED)
 }
 
-const PROTECTED: &str = "DENIED Caudal is running in protected mode because protected mode is enabled and no password is \
-    set for the default user. In this mode connections are only accepted from the loopback interface. If you want to \
-    connect from external computers, you may adopt one of the following solutions: 1) Disable protected mode by sending \
-    'CONFIG SET protected-mode no' from the loopback interface, and make sure that the server is not reachable from the \
-    internet. 2) Set 'protected-mode no' in the configuration file and restart. 3) Start with '--protected-mode no'. \
-    4) Set an authentication password for the default user.";
+const PROTECTED: &str = "\
+    DENIED Caudal is running in protected mode because protected mode is enabled and no \
+    password is set for the default user. In this mode connections are only accepted from \
+    the loopback interface. If you want to connect from external computers, you may adopt \
+    one of the following solutions: 1) Disable protected mode by sending 'CONFIG SET \
+    protected-mode no' from the loopback interface, and make sure that the server is not \
+    reachable from the internet. 2) Set 'protected-mode no' in the configuration file and \
+    restart. 3) Start with '--protected-mode no'. 4) Set an authentication password for the \
+    default user.";

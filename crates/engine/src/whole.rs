@@ -1,4 +1,5 @@
-//! Commands that need the whole keyspace: they run at the gate, with every other worker stopped between commands.
+//! Commands that need the whole keyspace: they run at the gate, with every other worker stopped
+//! between commands.
 
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
@@ -7,7 +8,8 @@ use crate::mail::Mail;
 use crate::worker::Worker;
 use caudal_keyspace::Closing;
 
-/// A gate that is not complete after this long is withdrawn: a long command must not stop the others.
+/// A gate that is not complete after this long is withdrawn: a long command must not stop the
+/// others.
 const GATE_PATIENCE_US: u64 = 1000;
 /// How long a withdrawn gate stays open before it is tried again.
 const GATE_PAUSE_US: u64 = 1000;
@@ -15,7 +17,8 @@ const GATE_PAUSE_US: u64 = 1000;
 const GARBAGE_TABLES_A_TURN: usize = 4;
 
 impl Worker {
-    /// Closes the gate. `None`: it is complete, and the caller opens it after its work with [`Engine::open_gate`].
+    /// Closes the gate. `None`: it is complete, and the caller opens it after its work with
+    /// [`Engine::open_gate`].
     pub(crate) fn enter_gate(
         &mut self,
         engine: &Engine,

@@ -193,7 +193,8 @@ impl Worker {
         self.mark_ready(token);
     }
 
-    /// The peer has sent all it will. What it sent is executed and answered, then the connection wants to be closed.
+    /// The peer has sent all it will. What it sent is executed and answered, then the connection
+    /// wants to be closed.
     pub fn ended(&mut self, token: Token) {
         if let Some(connection) = &mut self.connections[token] {
             connection.has_ended = true;
@@ -201,7 +202,8 @@ impl Worker {
         }
     }
 
-    /// Executes what is ready: fair between the connections, and never long before the sockets are looked at again.
+    /// Executes what is ready: fair between the connections, and never long before the sockets are
+    /// looked at again.
     pub fn run(&mut self, now: Now) {
         self.now = now;
         if self.tuning.version != self.engine.config_version() {
@@ -240,7 +242,8 @@ impl Worker {
         (!self.ready.is_empty() && !stopped) || self.shared().mailbox.is_full()
     }
 
-    /// The connections that have something to send or changed their state since this was last called.
+    /// The connections that have something to send or changed their state since this was last
+    /// called.
     pub fn outgoing(&mut self, tokens: &mut Vec<Token>) {
         tokens.clear();
         std::mem::swap(tokens, &mut self.outgoing);
@@ -280,7 +283,8 @@ impl Worker {
         let Some(mut connection) = self.connections[token].take() else { return };
         let state = std::mem::replace(&mut connection.state, State::Running);
         if let State::Waiting(waiting) = &state {
-            // If somebody serves it at this moment, the reply finds no connection, as when a socket breaks.
+            // If somebody serves it at this moment, the reply finds no connection, as when a socket
+            // breaks.
             waiting.waiter.claim();
             self.stop_waiting(&waiting.waiter);
         }

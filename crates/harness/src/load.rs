@@ -55,7 +55,8 @@ impl Load {
         usize::try_from(self.random % bound as u64).expect("below a usize")
     }
 
-    /// Has every client send `PIPELINE` commands that `write` makes, and runs a turn. Returns their number.
+    /// Has every client send `PIPELINE` commands that `write` makes, and runs a turn. Returns their
+    /// number.
     pub(crate) fn turn(&mut self, mut write: impl FnMut(&mut Load, &mut Vec<u8>)) -> usize {
         let mut request = std::mem::take(&mut self.request);
         for index in 0..self.clients.len() {

@@ -1,9 +1,9 @@
 //! Measures the engine without sockets: RESP bytes in, reply bytes out.
 //!
-//!     caudal-harness repeat get 100000      runs that many commands; counted by callgrind (`cargo xtask bench`)
-//!     caudal-harness scale                  two threads of one process against two processes, ops a CPU second
-//!     caudal-harness memory 1000000 100     bytes of table and of resident memory a key, for values of 100 bytes
-//!     caudal-harness turns 20000000         the longest turns while that many keys are inserted
+//!     caudal-harness repeat get 100000    that many commands, to be counted by callgrind
+//!     caudal-harness scale                two threads of one process beside two processes
+//!     caudal-harness memory 1000000 100   bytes of table and of memory a key, values of 100 bytes
+//!     caudal-harness turns 20000000       the longest turns while that many keys are inserted
 #![forbid(unsafe_code)]
 
 mod load;
@@ -36,4 +36,5 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: caudal-harness repeat get|set|empty [COMMANDS] | scale | memory [KEYS] [BYTES] | turns [KEYS]\n";
+const USAGE: &str = "usage: caudal-harness repeat get|set|empty [COMMANDS] | scale \
+    | memory [KEYS] [BYTES] | turns [KEYS]\n";

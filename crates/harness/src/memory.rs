@@ -22,7 +22,8 @@ pub(crate) fn run(keys: usize, value_bytes: usize) -> String {
     }
     let each = |bytes: u64| bytes as f64 / keys as f64;
     format!(
-        "{keys} keys, values of {value_bytes} bytes: table {:.2}, used {:.1}, resident {:.1} bytes a key\n",
+        "{keys} keys, values of {value_bytes} bytes: table {:.2}, used {:.1}, resident {:.1} \
+         bytes a key\n",
         each(engine.table_bytes()),
         each(memory::used_bytes() - used),
         each(memory::resident_bytes() - resident)

@@ -1,5 +1,5 @@
-//! Runs a number of commands, to be counted from outside. The requests are made before, so that what grows with the number
-//! is the engine's work alone, but for a copy of the bytes.
+//! Runs a number of commands, to be counted from outside. The requests are made before, so that
+//! what grows with the number is the engine's work alone, but for a copy of the bytes.
 
 use crate::load::{self, Load};
 

@@ -1,4 +1,5 @@
-//! Two threads of one process beside two processes of one thread, in operations a CPU second, in turns.
+//! Two threads of one process beside two processes of one thread, in operations a CPU second, in
+//! turns.
 
 use crate::load::{self, Load};
 use rustix::time::{ClockId, clock_gettime};
@@ -141,7 +142,8 @@ pub(crate) fn run() -> String {
             wall.push(per_second(&together) / per_second(&alone));
         }
         report.push_str(&format!(
-            "{name:9} two threads {:.0} ops/cpu-s, {:.3} of two processes; {:.2} x the ops/s of one thread\n",
+            "{name:9} two threads {:.0} ops/cpu-s, {:.3} of two processes; {:.2} x the ops/s of \
+             one thread\n",
             median(threads_cpu),
             median(ratios),
             median(wall)

@@ -3,7 +3,8 @@
 use crate::Millis;
 use caudal_table::CLOCK_MASK;
 
-/// The clock of a moment. Minutes do not suffice for OBJECT IDLETIME; 24 bits of seconds last 194 days.
+/// The clock of a moment. Minutes do not suffice for OBJECT IDLETIME; 24 bits of seconds last 194
+/// days.
 #[inline]
 pub fn access_clock(now: Millis) -> u32 {
     u32::try_from((now / 1000) & u64::from(CLOCK_MASK)).expect("24 bits are left")

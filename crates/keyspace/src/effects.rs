@@ -1,7 +1,7 @@
 //! The effects of commands: each write as the deterministic commands that redo it.
 //!
-//! Nothing is kept while no journal, replica or test listens. What must stay true: replaying the effects from an
-//! empty keyspace, in order, gives the same keyspace.
+//! Nothing is kept while no journal, replica or test listens. What must stay true: replaying the
+//! effects from an empty keyspace, in order, gives the same keyspace.
 
 /// The effects of the commands run so far, as RESP commands.
 #[derive(Debug, Default)]

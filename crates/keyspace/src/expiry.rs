@@ -1,8 +1,8 @@
 //! The expiry index of one slot: when to look at which volatile key.
 //!
-//! A heap of 8-byte entries (tick, position). What must stay true: every volatile key of the slot has an entry
-//! whose tick is not later than its expiry's. Extending an expiry leaves the entry; popping it finds the key
-//! still alive and puts it back with its true tick.
+//! A heap of 8-byte entries (tick, position). What must stay true: every volatile key of the slot
+//! has an entry whose tick is not later than its expiry's. Extending an expiry leaves the entry;
+//! popping it finds the key still alive and puts it back with its true tick.
 
 use crate::Millis;
 use caudal_table::{POSITION_BITS, POSITIONS};

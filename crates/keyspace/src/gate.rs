@@ -1,11 +1,13 @@
-//! The gate: all workers stopped between commands, for the moment that one command needs the whole keyspace.
+//! The gate: all workers stopped between commands, for the moment that one command needs the whole
+//! keyspace.
 //!
-//! A worker counts as stopped whenever it is not inside a turn, so sleeping workers cost nothing. Nobody waits
-//! here: a worker that finds the gate closed ends its turn and is woken when it opens; the owner parks its command
-//! until the last worker has stopped, or withdraws. What must stay true: while the gate is complete no other worker
-//! runs a command. Both sides store their own flag, then read the other's, with a sequentially consistent fence in
-//! between, so at least one sees the other. `tests/gate_loom.rs` explores all interleavings of small cases; it
-//! understands fences, but not the single order of sequentially consistent loads and stores.
+//! A worker counts as stopped whenever it is not inside a turn, so sleeping workers cost nothing.
+//! Nobody waits here: a worker that finds the gate closed ends its turn and is woken when it opens;
+//! the owner parks its command until the last worker has stopped, or withdraws. What must stay
+//! true: while the gate is complete no other worker runs a command. Both sides store their own
+//! flag, then read the other's, with a sequentially consistent fence in between, so at least one
+//! sees the other. `tests/gate_loom.rs` explores all interleavings of small cases; it understands
+//! fences, but not the single order of sequentially consistent loads and stores.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
@@ -46,15 +48,16 @@ impl Gate {
         Gate { owner: AtomicU32::new(OPEN), running }
     }
 
-    /// A worker begins a turn. False: the gate is closed, and it stays stopped. Either way [`Gate::leave`]
-    /// follows: whoever closed the gate may have seen this worker come.
+    /// A worker begins a turn. False: the gate is closed, and it stays stopped. Either way
+    /// [`Gate::leave`] follows: whoever closed the gate may have seen this worker come.
     pub fn enter(&self, worker: usize) -> bool {
         self.running[worker].0.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         !self.is_closed_to(worker)
     }
 
-    /// A worker ends a turn, or stays stopped. If that completes a closed gate, its owner is to be told.
+    /// A worker ends a turn, or stays stopped. If that completes a closed gate, its owner is to be
+    /// told.
     pub fn leave(&self, worker: usize) -> Option<usize> {
         self.running[worker].0.store(false, Ordering::Release);
         fence(Ordering::SeqCst);

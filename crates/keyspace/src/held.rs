@@ -1,6 +1,7 @@
 //! Lock sets: the slots that one command may touch, locked together.
 //!
-//! What must stay true: the set is taken whole or not at all, and nobody waits for a lock while holding one.
+//! What must stay true: the set is taken whole or not at all, and nobody waits for a lock while
+//! holding one.
 
 use crate::{Keyspace, side::Side};
 use caudal_table::{Guard, Mode, SlotId};
@@ -39,8 +40,8 @@ pub struct Busy(pub Place);
 pub struct Held<'k> {
     /// The first slot: most commands have no other.
     first: Option<Guard<'k, Side>>,
-    /// The others. All of them are sorted by place. A database that was never written has no slots to lock, and
-    /// none here.
+    /// The others. All of them are sorted by place. A database that was never written has no slots
+    /// to lock, and none here.
     rest: Vec<Guard<'k, Side>>,
 }
 
@@ -131,8 +132,8 @@ impl<'k> Held<'k> {
         }
     }
 
-    /// A place that had no slot to lock when its turn came, and has one now: its database was first written
-    /// meanwhile, and a reader that went on would see half of that write.
+    /// A place that had no slot to lock when its turn came, and has one now: its database was first
+    /// written meanwhile, and a reader that went on would see half of that write.
     fn appeared(&self, keyspace: &Keyspace, wanted: &[Wanted]) -> Option<Place> {
         if usize::from(self.first.is_some()) + self.rest.len() == wanted.len() {
             return None;

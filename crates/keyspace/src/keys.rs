@@ -1,8 +1,8 @@
 //! What a command sees of the keyspace: one database's keys, in slots that are already locked.
 //!
-//! A key past its expiry is invisible to every method; a writing one removes it on the way. What must stay true:
-//! every insertion, removal and change of expiry passes through here, so that counts, expiry index, watches and
-//! waiters agree with the tables.
+//! A key past its expiry is invisible to every method; a writing one removes it on the way. What
+//! must stay true: every insertion, removal and change of expiry passes through here, so that
+//! counts, expiry index, watches and waiters agree with the tables.
 
 use crate::held::Held;
 use crate::keyspace::expire_key;
@@ -176,7 +176,8 @@ impl Keys<'_, '_> {
         self.store(self.database, key, value, expiry);
     }
 
-    /// Puts a value into the key's table, in one look-up, and keeps the counts and the expiry index right.
+    /// Puts a value into the key's table, in one look-up, and keeps the counts and the expiry index
+    /// right.
     #[inline]
     fn store(&mut self, database: u8, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
         let (now, clock, kind) = (self.now, self.clock, value.kind());
@@ -315,8 +316,8 @@ impl Keys<'_, '_> {
         }
     }
 
-    /// Adds effects that remove the keys that the command missed because they are past their expiry. To be called
-    /// before its own effect is added.
+    /// Adds effects that remove the keys that the command missed because they are past their
+    /// expiry. To be called before its own effect is added.
     pub fn explain_misses(&mut self) {
         if self.stale.has_news() {
             let effects = &mut *self.effects;
@@ -360,7 +361,15 @@ impl Keys<'_, '_> {
 
 /// Reading and writing by type.
 macro_rules! typed {
-    ($type:ident, $read:ident, $write:ident, $create:ident, $change:ident, $drop_empty:ident, $what:literal) => {
+    (
+        $type:ident,
+        $read:ident,
+        $write:ident,
+        $create:ident,
+        $change:ident,
+        $drop_empty:ident,
+        $what:literal
+    ) => {
         impl Keys<'_, '_> {
             #[doc = concat!("The ", $what, " of a key.")]
             #[inline]
@@ -372,7 +381,8 @@ macro_rules! typed {
                 }
             }
 
-            #[doc = concat!("The ", $what, " of a key, to be changed. Follow with `", stringify!($drop_empty), "` if it may become empty.")]
+            #[doc = concat!("The ", $what, " of a key, to be changed. Follow with")]
+            #[doc = concat!("`", stringify!($drop_empty), "` if it may become empty.")]
             #[inline]
             pub fn $write(&mut self, key: &Key<'_>) -> Result<Option<&mut $type>, WrongType> {
                 let Some(record) = self.record_mut(key) else { return Ok(None) };
@@ -382,7 +392,8 @@ macro_rules! typed {
                 }
             }
 
-            #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up, on a new one")]
+            #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up,")]
+            #[doc = "on a new one"]
             #[doc = "if there is none, which is stored if it is not empty afterwards. Follow with"]
             #[doc = concat!("`", stringify!($drop_empty), "` if an old one may become empty.")]
             #[inline]
@@ -403,7 +414,8 @@ macro_rules! typed {
                 Ok(result)
             }
 
-            #[doc = concat!("The ", $what, " of a key, a new empty one if there is none; the caller adds to it.")]
+            #[doc = concat!("The ", $what, " of a key, a new empty one if there is none;")]
+            #[doc = "the caller adds to it."]
             #[inline]
             pub fn $create(&mut self, key: &Key<'_>) -> Result<&mut $type, WrongType> {
                 if self.kind_mut(key).is_none() {
@@ -418,7 +430,8 @@ macro_rules! typed {
                 let database = self.database;
                 let record = self.table_mut(database, key).find(key.hash, key.bytes);
                 let empty = record.is_some_and(|record| {
-                    matches!(record.value(), ValueRef::Object(Object::$type(value)) if value.len() == 0)
+                    let value = record.value();
+                    matches!(value, ValueRef::Object(Object::$type(value)) if value.len() == 0)
                 });
                 if empty {
                     self.detach(database, key);

@@ -17,8 +17,8 @@ pub struct Keyspace {
 }
 
 impl Keyspace {
-    /// `databases` empty databases. `resume` is called, by whichever worker unlocks a slot, for each connection
-    /// that was parked on it.
+    /// `databases` empty databases. `resume` is called, by whichever worker unlocks a slot, for
+    /// each connection that was parked on it.
     pub fn new(
         databases: usize,
         seed: u64,
@@ -84,7 +84,8 @@ impl Keyspace {
         }
     }
 
-    /// Sets `parked` aside until the busy slot is unlocked. False: it was unlocked meanwhile, try again.
+    /// Sets `parked` aside until the busy slot is unlocked. False: it was unlocked meanwhile, try
+    /// again.
     pub fn park(&self, Busy(place): Busy, parked: Parked) -> bool {
         let Some(slots) = self.slots(place.database, Mode::Shared) else { return false };
         self.parking.park(place, parked, || slots.mark_parked(SlotId(place.slot)))
@@ -137,8 +138,9 @@ impl Keyspace {
         counters.add(second, keys - other_keys, volatile - other_volatile);
     }
 
-    /// Removes what is past its expiry in one of two databases while the same key is watched in the other: to
-    /// whoever watches it is absent, and so it must be after the databases were swapped. The caller holds the gate.
+    /// Removes what is past its expiry in one of two databases while the same key is watched in the
+    /// other: to whoever watches it is absent, and so it must be after the databases were swapped.
+    /// The caller holds the gate.
     pub fn expire_before_swap(
         &self,
         (first, second): (u8, u8),
@@ -163,7 +165,8 @@ impl Keyspace {
         }
     }
 
-    /// Empties a database. The caller holds the gate. What was in it is returned, to be freed in slices.
+    /// Empties a database. The caller holds the gate. What was in it is returned, to be freed in
+    /// slices.
     pub fn flush(&self, database: u8, counters: &Counters) -> Vec<Table> {
         let mut detached = Vec::new();
         if self.databases[usize::from(database)].get().is_none() {
@@ -193,7 +196,8 @@ impl Keyspace {
         detached
     }
 
-    /// Marks `key` (locked exclusive in `held`) for `watch`; the caller has reclaimed it if it was expired.
+    /// Marks `key` (locked exclusive in `held`) for `watch`; the caller has reclaimed it if it was
+    /// expired.
     pub fn watch(&self, held: &mut Held<'_>, watch: &Arc<Watch>, key: &WatchedKey) {
         let guard = held.at_mut(key.place).expect("the watched key's slot is locked");
         guard.side_mut().get_or_insert_default().watches.add(&key.key, Arc::clone(watch));

@@ -1,8 +1,9 @@
 //! Databases of slots: lock sets, waiters, watches, expiry, SCAN.
 //!
-//! Stands between the commands and the table: commands see [`Keys`], the view of one database whose slots the
-//! engine has locked as a [`Held`]. What must stay true: nobody waits for a lock while holding one; a key past
-//! its expiry is invisible; every volatile key has an entry in its slot's expiry index that is not later.
+//! Stands between the commands and the table: commands see [`Keys`], the view of one database whose
+//! slots the engine has locked as a [`Held`]. What must stay true: nobody waits for a lock while
+//! holding one; a key past its expiry is invisible; every volatile key has an entry in its slot's
+//! expiry index that is not later.
 #![forbid(unsafe_code)]
 
 mod clock;

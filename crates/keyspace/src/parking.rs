@@ -5,7 +5,8 @@ use caudal_table::{SlotId, Unpark};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// Shards of the table of parked commands: a power of two, so that unlocking different slots seldom meets.
+/// Shards of the table of parked commands: a power of two, so that unlocking different slots seldom
+/// meets.
 const SHARDS: usize = 64;
 
 /// A connection whose next command waits for a slot.
@@ -20,7 +21,8 @@ pub struct Parked {
 /// What tells a worker that a connection may try again.
 pub(crate) type Resume = Box<dyn Fn(Parked) + Send + Sync>;
 
-/// Who waits where. The mutexes are held for a push or a removal, by commands that found a slot busy, only.
+/// Who waits where. The mutexes are held for a push or a removal, by commands that found a slot
+/// busy, only.
 pub(crate) struct Parking {
     shards: [Mutex<HashMap<Place, Vec<Parked>>>; SHARDS],
     resume: Resume,
@@ -31,7 +33,8 @@ impl Parking {
         Parking { shards: std::array::from_fn(|_| Mutex::new(HashMap::new())), resume }
     }
 
-    /// Adds `parked` at `place` if `still_locked` says, after it was added, that an unlock is still to come.
+    /// Adds `parked` at `place` if `still_locked` says, after it was added, that an unlock is still
+    /// to come.
     pub(crate) fn park(
         &self,
         place: Place,

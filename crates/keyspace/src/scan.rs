@@ -1,7 +1,7 @@
 //! Walks over whole databases, slot by slot: SCAN, KEYS, RANDOMKEY, the expiry cycle.
 //!
-//! Each slot is locked alone and shortly, so a walk is not one instant. SCAN's cursor is slot and hash position,
-//! which survive every change of a table's size.
+//! Each slot is locked alone and shortly, so a walk is not one instant. SCAN's cursor is slot and
+//! hash position, which survive every change of a table's size.
 
 use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::{expire_key, tidy};
@@ -50,9 +50,10 @@ fn random_slot(random: u64) -> u16 {
 }
 
 impl Keyspace {
-    /// Visits at least `budget` records (expired ones are skipped but count) from `from` on. `None`: the end. Empty
-    /// slots cost nothing: clients that ask once want to see the few keys of a small database at the first call. All
-    /// slots empty is the worst of it (60 ns each in a debug build).
+    /// Visits at least `budget` records (expired ones are skipped but count) from `from` on.
+    /// `None`: the end. Empty slots cost nothing: clients that ask once want to see the few keys of
+    /// a small database at the first call. All slots empty is the worst of it (60 ns each in a
+    /// debug build).
     ///
     /// # Errors
     /// A slot could not be locked; nothing is lost, try again from the start of this step.
@@ -122,8 +123,9 @@ impl Keyspace {
         Ok(None)
     }
 
-    /// Removes keys of one slot whose time is over, at most `budget` of them. Returns how many it looked at; less
-    /// than `budget` means that the slot is done. A busy slot is left for the next round.
+    /// Removes keys of one slot whose time is over, at most `budget` of them. Returns how many it
+    /// looked at; less than `budget` means that the slot is done. A busy slot is left for the next
+    /// round.
     pub fn expire(
         &self,
         place: Place,

@@ -1,9 +1,10 @@
 //! Keys that readers found past their expiry.
 //!
-//! A reader holds its slot shared and may not remove them. It notes them here, and its worker removes them after
-//! the batch, so that a key that somebody missed is gone from the counts at once; the expiry cycle finds these keys
-//! too, within about a second. What must stay true: if effects are listened to, all keys that the running command
-//! missed are here. Replaying does not expire by the clock, so they must go before its effect is replayed.
+//! A reader holds its slot shared and may not remove them. It notes them here, and its worker
+//! removes them after the batch, so that a key that somebody missed is gone from the counts at
+//! once; the expiry cycle finds these keys too, within about a second. What must stay true: if
+//! effects are listened to, all keys that the running command missed are here. Replaying does not
+//! expire by the clock, so they must go before its effect is replayed.
 
 use crate::keys::Key;
 use crate::{Place, WatchedKey};

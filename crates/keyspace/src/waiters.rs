@@ -1,7 +1,7 @@
 //! Clients that block on keys of one slot, first come first served.
 //!
-//! A waiter stands at each of its keys and is claimed once, by whoever comes first: the command that makes a key
-//! ready, its timeout, CLIENT UNBLOCK, its connection's end.
+//! A waiter stands at each of its keys and is claimed once, by whoever comes first: the command
+//! that makes a key ready, its timeout, CLIENT UNBLOCK, its connection's end.
 
 use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::tidy;
@@ -98,7 +98,8 @@ pub(crate) struct Waiters {
 struct Queue {
     key: Box<[u8]>,
     waiters: VecDeque<Arc<Waiter>>,
-    /// How many of them can touch other slots than their key's: mostly none, and then no lock set needs widening.
+    /// How many of them can touch other slots than their key's: mostly none, and then no lock set
+    /// needs widening.
     roaming: usize,
 }
 
@@ -193,9 +194,10 @@ impl Keyspace {
         guard.table().find(self.hash(key), key).map(|record| record.kind())
     }
 
-    /// The places that are touched when the waiters of `written` are served, and the waiters of the keys that serving
-    /// them may write, and so on; without those that `held` has exclusive. Slots that it does not have are looked at
-    /// one by one, so the answer holds only if it is empty: lock what is missing and ask again.
+    /// The places that are touched when the waiters of `written` are served, and the waiters of the
+    /// keys that serving them may write, and so on; without those that `held` has exclusive. Slots
+    /// that it does not have are looked at one by one, so the answer holds only if it is empty:
+    /// lock what is missing and ask again.
     ///
     /// # Errors
     /// A slot that is not in `held` is busy.
@@ -216,7 +218,8 @@ impl Keyspace {
         Ok(missing.into_iter().collect())
     }
 
-    /// Who waits for a key and can touch other slots. A slot that is not in `held` is tried, never waited for.
+    /// Who waits for a key and can touch other slots. A slot that is not in `held` is tried, never
+    /// waited for.
     fn roaming(&self, held: &Held<'_>, (place, key): &PlacedKey) -> Result<Vec<Arc<Waiter>>, Busy> {
         let of = |guard: &Guard<'_, Side>| {
             let queue = guard.side().as_ref().and_then(|side| side.waiters.of(key));

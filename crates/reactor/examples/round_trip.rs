@@ -3,9 +3,9 @@
 //!     cargo run --release -p caudal-reactor --example round_trip [seconds a row]
 //!
 //! One thread plays both sides in turns, and only the server's turns are timed, in CPU time of the
-//! thread: the figure holds on a machine that is busy otherwise. Two groups of sockets alternate, so
-//! that a turn finds input while the replies of the other group are on their way, as it does under
-//! load. A request has 40 bytes, a reply 110; nothing is parsed.
+//! thread: the figure holds on a machine that is busy otherwise. Two groups of sockets alternate,
+//! so that a turn finds input while the replies of the other group are on their way, as it does
+//! under load. A request has 40 bytes, a reply 110; nothing is parsed.
 #![allow(clippy::print_stdout, reason = "a measuring program prints its figures")]
 
 use std::io::{IoSlice, Read, Write};

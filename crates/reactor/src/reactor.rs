@@ -59,7 +59,8 @@ impl Reactor {
     /// A reactor without connections.
     ///
     /// # Errors
-    /// The system has no descriptors left, or `Backend::IoUring` was asked for and is not to be had.
+    /// The system has no descriptors left, or `Backend::IoUring` was asked for and is not to be
+    /// had.
     pub fn new(backend: Backend) -> io::Result<Self> {
         let waker = Waker::new()?;
         let uring = match backend {
@@ -166,8 +167,8 @@ impl Reactor {
         }
     }
 
-    /// Whether all bytes that `send` took are out of the reactor's own hands, so that `detach` loses
-    /// none of them. If not, `Writable` will tell when to ask again.
+    /// Whether all bytes that `send` took are out of the reactor's own hands, so that `detach`
+    /// loses none of them. If not, `Writable` will tell when to ask again.
     pub fn is_flushed(&mut self, token: Token) -> bool {
         match &mut self.inner {
             Inner::IoUring(uring) => uring.is_flushed(token),

@@ -1,7 +1,7 @@
 //! An io_uring with memory of its own: buffers that the kernel fills, and bytes that it sends.
 //!
-//! Everything unsafe about io_uring stands here; [`uring`](crate::uring) is the logic above it. What
-//! must stay true:
+//! Everything unsafe about io_uring stands here; [`uring`](crate::uring) is the logic above it.
+//! What must stay true:
 //! * the memory lives as long as the ring, wherever an operation may still be under way;
 //! * a buffer belongs to the kernel from `give_back` to the completion that carries its number, and
 //!   to us in between;
@@ -28,7 +28,8 @@ const COMPLETIONS: u32 = 4096;
 /// Receive buffers of a ring, a power of two: as many connections as one turn serves without the
 /// kernel running out, which tells each of the others to ask again (512 ready: 4 to 20 % dearer).
 const BUFFERS: u16 = 1024;
-/// Size of one: what 25 pipelined SETs of 100 bytes need. Used in turn, so that all of them become resident: 4 MiB.
+/// Size of one: what 25 pipelined SETs of 100 bytes need. Used in turn, so that all of them become
+/// resident: 4 MiB.
 const BUFFER_BYTES: usize = 4 * 1024;
 /// Bytes that one turn can queue for sending. What does not fit is sent at once.
 const OUTBOUND_BYTES: usize = 512 * 1024;

@@ -24,8 +24,8 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks SIGINT, SIGTERM and SIGHUP for this thread and those it starts, and collects the first
-    /// two; a hang-up of the terminal is ignored, as a server should.
+    /// Blocks SIGINT, SIGTERM and SIGHUP for this thread and those it starts, and collects the
+    /// first two; a hang-up of the terminal is ignored, as a server should.
     ///
     /// # Errors
     /// What the system says; there is no reason that it should.

@@ -40,6 +40,8 @@ pub struct Keepalive(pub Duration);
 #[derive(Debug)]
 pub struct Socket {
     fd: OwnedFd,
+    /// Of TCP; otherwise of a unix socket.
+    is_tcp: bool,
 }
 
 impl Socket {
@@ -50,7 +52,8 @@ impl Socket {
     pub fn new(fd: impl Into<OwnedFd>) -> io::Result<Self> {
         let fd = fd.into();
         rustix::io::ioctl_fionbio(&fd, true)?;
-        Ok(Self { fd })
+        let is_tcp = sockopt::socket_domain(&fd)? != AddressFamily::UNIX;
+        Ok(Self { fd, is_tcp })
     }
 
     /// Sends at once what is written: a reply must not wait for the next one.
@@ -77,6 +80,11 @@ impl Socket {
     pub fn dismiss(self, last_word: &[u8]) {
         // A peer that does not take a line at once does not get it: nobody waits for a stranger.
         let _ = rustix::net::send(&self.fd, last_word, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+    }
+
+    /// Whether it is a TCP connection rather than one over a unix socket.
+    pub(crate) fn is_tcp(&self) -> bool {
+        self.is_tcp
     }
 
     /// Appends what there is to `into`, as far as its spare capacity goes.
@@ -202,7 +210,10 @@ impl Listener {
                 Ok((fd, remote)) => {
                     // A peer that is gone already has no name; it is nobody to talk to.
                     match self.peer(&fd, remote) {
-                        Some(peer) => return Ok(Some((Socket { fd }, peer))),
+                        Some(peer) => {
+                            let is_tcp = matches!(self.at, At::Tcp(_));
+                            return Ok(Some((Socket { fd, is_tcp }, peer)));
+                        }
                         None => continue,
                     }
                 }

@@ -289,6 +289,54 @@ fn half_close_comes_after_the_last_bytes() {
     });
 }
 
+/// Receives until the end of input, and gives what came.
+fn receive_all(reactor: &mut Reactor, token: Token) -> Vec<u8> {
+    let mut input = Vec::new();
+    loop {
+        for event in next_events(reactor) {
+            let Event::Readable(at) = event else { panic!("{event:?}") };
+            assert_eq!(at, token);
+            input.reserve(1024);
+            match reactor.receive(token, &mut input) {
+                Received::Closed => return input,
+                Received::Failed(error) => panic!("{error}"),
+                Received::Bytes(_) | Received::Nothing => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn an_end_right_behind_the_last_bytes_is_seen() {
+    each_backend(|reactor| {
+        for round in 0..200 {
+            // The receive stands before bytes and end come, together.
+            let (ours, mut theirs) = pair();
+            reactor.attach(Token(0), ours).unwrap();
+            glance(reactor);
+            theirs.write_all(b"last").unwrap();
+            if round % 2 == 0 {
+                theirs.shutdown(Shutdown::Write).unwrap();
+            } else {
+                drop(theirs);
+            }
+            assert_eq!(receive_all(reactor, Token(0)), b"last");
+            reactor.detach(Token(0));
+            let (ours, mut theirs) = tcp_pair();
+            reactor.attach(Token(0), ours).unwrap();
+            glance(reactor);
+            theirs.write_all(b"last").unwrap();
+            if round % 2 == 0 {
+                theirs.shutdown(Shutdown::Write).unwrap();
+            } else {
+                drop(theirs);
+            }
+            assert_eq!(receive_all(reactor, Token(0)), b"last");
+            reactor.detach(Token(0));
+        }
+    });
+}
+
 #[test]
 fn a_reset_is_told_even_while_paused() {
     each_backend(|reactor| {

@@ -1,8 +1,9 @@
 //! A clock cheap enough to read once a command: nanoseconds since its first use.
 //!
-//! Where the processor's time stamp counter runs at one rate whatever the processor does (it says so itself), reading it
-//! takes some 10 ns, a quarter of the system's clock. Elsewhere the system's clock is read. What must stay true: it only
-//! goes forward on one thread, up to the rounding of the rate; nothing but statistics depends on it.
+//! Where the processor's time stamp counter runs at one rate whatever the processor does (it says
+//! so itself), reading it takes some 10 ns, a quarter of the system's clock. Elsewhere the system's
+//! clock is read. What must stay true: it only goes forward on one thread, up to the rounding of
+//! the rate; nothing but statistics depends on it.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -57,7 +58,8 @@ fn measure() -> Option<Counter> {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn read() -> u64 {
-    // SAFETY: every processor of this architecture has the instruction, and Linux allows it to programs.
+    // SAFETY: every processor of this architecture has the instruction, and Linux allows it to
+    // programs.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 

@@ -1,8 +1,9 @@
 //! The worker threads: started together, stopped together.
 //!
-//! Between `startup`, which has them started, and the acceptor's loop, which gives them connections.
-//! What must stay true: a worker that ends without having been told to is noticed, whatever ended
-//! it, because its connections are gone and the slots it held may be locked for ever.
+//! Between `startup`, which has them started, and the acceptor's loop, which gives them
+//! connections. What must stay true: a worker that ends without having been told to is noticed,
+//! whatever ended it, because its connections are gone and the slots it held may be locked for
+//! ever.
 
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! From `bind`, `port` and `unixsocket` to listening sockets.
 //!
-//! Runs once, before the first worker starts. What must stay true: an address marked as optional may
-//! be missing on this machine, but a port that somebody else has is an error for every address.
+//! Runs once, before the first worker starts. What must stay true: an address marked as optional
+//! may be missing on this machine, but a port that somebody else has is an error for every address.
 
 use std::fmt;
 use std::io;

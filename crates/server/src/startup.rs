@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use caudal_engine::config::{Config, IoBackend, STANDARD_INPUT, Supervised};
 use caudal_engine::{ConfigFile, Engine, Environment, Usage};
@@ -24,6 +24,10 @@ const FILES_RESERVED: u64 = 32;
 
 /// How often the main thread looks whether the log level was changed.
 const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Least time between two complaints about connections that cannot be accepted: they would be ten a
+/// second while the process is out of descriptors.
+const QUIET: Duration = Duration::from_secs(10);
 
 /// Why the server did not start, or how it ended: one line for the operator.
 #[derive(Debug)]
@@ -125,13 +129,16 @@ fn serve(
 fn accept(mut acceptor: Acceptor, crew: Crew, engine: &Engine, log: &Log) -> Result<(), Fatal> {
     let mut arrivals = Vec::new();
     let mut is_stopping = false;
+    let mut complained: Option<Instant> = None;
     while !crew.is_gone() {
         acceptor.turn(Some(WATCH_INTERVAL), &mut arrivals).map_err(Fatal::new)?;
         log.set_level(engine.config().log.level);
         for arrival in arrivals.drain(..) {
             match arrival {
                 Arrival::Connection(socket, peer) => crew.give(socket, peer),
+                Arrival::Refused(_) if complained.is_some_and(|at| at.elapsed() < QUIET) => {}
                 Arrival::Refused(error) => {
+                    complained = Some(Instant::now());
                     log.warning(format_args!("Error accepting a client connection: {error}"));
                 }
                 Arrival::Signal(signal) if is_stopping => {

@@ -1,8 +1,8 @@
 //! A worker: one thread, one reactor, one share of the connections.
 //!
 //! The middle of a request's path, and a page long: the reactor says what is ready, the bytes go
-//! into the engine's input buffers, the engine runs one turn, and what it has to say is sent, once a
-//! connection. What must stay true: nothing here waits but the reactor's turn; the clock is read
+//! into the engine's input buffers, the engine runs one turn, and what it has to say is sent, once
+//! a connection. What must stay true: nothing here waits but the reactor's turn; the clock is read
 //! once a turn; a connection's end is told to the engine exactly once.
 
 use std::io::{self, IoSlice};

@@ -1,10 +1,12 @@
 //! Measures what the design promises of the memory layer: bytes, steps of growth, and look-ups.
 //!
-//! `cargo run --release -p caudal-table --example measure -- bytes 1000000 16`   bytes a key and a record
-//! `cargo run --release -p caudal-table --example measure -- steps 20000000`     longest insertion
-//! `cargo run --release -p caudal-table --example measure -- find 1000000`       look-ups, plain and staged
+//! `cargo run --release -p caudal-table --example measure -- bytes 1000000 16`   bytes a key and a
+//! record `cargo run --release -p caudal-table --example measure -- steps 20000000`     longest
+//! insertion `cargo run --release -p caudal-table --example measure -- find 1000000`
+//! look-ups, plain and staged
 //!
-//! Times are the thread's CPU time, for the machine may be shared; the fastest of several rounds counts.
+//! Times are the thread's CPU time, for the machine may be shared; the fastest of several rounds
+//! counts.
 #![allow(clippy::print_stdout, reason = "it prints its report")]
 
 use caudal_table::{
@@ -115,11 +117,11 @@ fn bytes(keys: u32, value_len: u32) {
 }
 
 fn steps(keys: u32) {
-    /// The same insertions each time: what the kernel or a neighbour takes falls on other steps every time, so
-    /// the least time of a step is its own.
+    /// The same insertions each time: what the kernel or a neighbour takes falls on other steps
+    /// every time, so the least time of a step is its own.
     const ROUNDS: usize = 3;
-    // Touched and freed, so that the kernel's page faults are not taken for the table's work. Run with
-    // _RJEM_MALLOC_CONF=dirty_decay_ms:-1 to keep it; without, the faults are in the figures.
+    // Touched and freed, so that the kernel's page faults are not taken for the table's work. Run
+    // with _RJEM_MALLOC_CONF=dirty_decay_ms:-1 to keep it; without, the faults are in the figures.
     drop(vec![1u8; keys as usize * 72]);
     let mut least = vec![u32::MAX; keys as usize];
     let mut has_grown = vec![false; keys as usize];

@@ -1,6 +1,7 @@
 //! From a key to its place: slot and position.
 //!
-//! A command hashes each key once; everything below works on the [`KeyHash`]. Sixty-four bits are cut as
+//! A command hashes each key once; everything below works on the [`KeyHash`]. Sixty-four bits are
+//! cut as
 //!
 //! ```text
 //! 63          50 49                       26 25            0
@@ -52,7 +53,8 @@ impl KeyHash {
         (self.bits >> POSITION_SHIFT) as u32 & (POSITIONS - 1)
     }
 
-    /// The same position in another slot: in cluster mode the slot is the CRC16 of the key or of its hash tag.
+    /// The same position in another slot: in cluster mode the slot is the CRC16 of the key or of
+    /// its hash tag.
     #[inline]
     #[must_use]
     pub const fn with_slot(self, slot: SlotId) -> Self {

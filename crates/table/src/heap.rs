@@ -1,7 +1,8 @@
 //! Where records live: blocks of a size class, aligned to 16 bytes.
 //!
-//! The one interface between the table and whatever allocates. A block's size is always a whole size class of
-//! jemalloc (16 bytes apart up to 128, then four a doubling), so a record knows its true extent.
+//! The one interface between the table and whatever allocates. A block's size is always a whole
+//! size class of jemalloc (16 bytes apart up to 128, then four a doubling), so a record knows its
+//! true extent.
 //!
 //! What must stay true: a block is freed with the extent that it was allocated with.
 

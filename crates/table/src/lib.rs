@@ -1,10 +1,12 @@
 //! Slots: lock words, pages of entry words, records. The unsafe part.
 //!
-//! Stands below the keyspace: a command reaches its keys through a [`Guard`] of a [`SlotArray`], and finds in
-//! the slot's [`Table`] the record of each key. Knows nothing of commands, clocks, sockets or eviction.
+//! Stands below the keyspace: a command reaches its keys through a [`Guard`] of a [`SlotArray`],
+//! and finds in the slot's [`Table`] the record of each key. Knows nothing of commands, clocks,
+//! sockets or eviction.
 //!
-//! What must stay true: a record is reachable from one entry word only; whoever changes a table holds its slot
-//! exclusively; memory that the lock-free prefetch passes may still read is freed through the epoch only.
+//! What must stay true: a record is reachable from one entry word only; whoever changes a table
+//! holds its slot exclusively; memory that the lock-free prefetch passes may still read is freed
+//! through the epoch only.
 
 mod epoch;
 mod hash;

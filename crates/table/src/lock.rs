@@ -1,8 +1,8 @@
 //! The lock word of a slot: shared or exclusive, never waited for.
 //!
-//! Every command takes the words of its slots before it runs. A failed try is an answer, not a wait: the
-//! command spins a bounded while, then is parked by the keyspace, which marks the word so that the holder's
-//! unlock reports that somebody waits.
+//! Every command takes the words of its slots before it runs. A failed try is an answer, not a
+//! wait: the command spins a bounded while, then is parked by the keyspace, which marks the word so
+//! that the holder's unlock reports that somebody waits.
 //!
 //! ```text
 //! 31      30      29      28                       0
@@ -11,8 +11,9 @@
 //! +-------+-------+-------+------------------------+
 //! ```
 //!
-//! What must stay true: WRITER excludes readers; a set PARKED is reported by exactly one unlock; INTENT does
-//! not outlive the spinning that set it. `tests/lock_loom.rs` explores all interleavings of small cases.
+//! What must stay true: WRITER excludes readers; a set PARKED is reported by exactly one unlock;
+//! INTENT does not outlive the spinning that set it. `tests/lock_loom.rs` explores all
+//! interleavings of small cases.
 
 #[cfg(loom)]
 use loom::{hint::spin_loop, sync::atomic::AtomicU32};
@@ -114,12 +115,13 @@ impl LockWord {
     pub fn unlock_shared(&self) -> bool {
         let before = self.0.fetch_sub(1, AcqRel);
         debug_assert!(before & READERS > 0);
-        // Any reader's unlock wakes, not the last one's only: else readers that overlap could keep a parked
-        // writer out for ever. Woken, it spins with INTENT.
+        // Any reader's unlock wakes, not the last one's only: else readers that overlap could keep
+        // a parked writer out for ever. Woken, it spins with INTENT.
         before & PARKED != 0 && self.0.fetch_and(!PARKED, AcqRel) & PARKED != 0
     }
 
-    /// Gives an exclusive lock back. True: somebody parked, and the caller must wake the first of them.
+    /// Gives an exclusive lock back. True: somebody parked, and the caller must wake the first of
+    /// them.
     #[inline]
     #[must_use]
     pub fn unlock_exclusive(&self) -> bool {
@@ -138,8 +140,8 @@ impl LockWord {
         }
     }
 
-    /// Asks the holder to report its unlock. False: nobody holds the lock, try again. Who waits must be found
-    /// by the one that is told, so it joins its queue before it marks.
+    /// Asks the holder to report its unlock. False: nobody holds the lock, try again. Who waits
+    /// must be found by the one that is told, so it joins its queue before it marks.
     pub fn mark_parked(&self) -> bool {
         let mut word = self.0.load(Relaxed);
         while word & (WRITER | READERS) != 0 {

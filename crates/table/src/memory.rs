@@ -1,11 +1,12 @@
 //! The process's allocator, and what it has given out.
 //!
-//! Everything that the process allocates from Rust comes from jemalloc. It counts, for each thread, the bytes
-//! that the thread has allocated and freed, in true sizes; the sum over the threads is what is in use. Threads
-//! are read while they run: the sum is exact once they rest, and off by what they do meanwhile.
+//! Everything that the process allocates from Rust comes from jemalloc. It counts, for each thread,
+//! the bytes that the thread has allocated and freed, in true sizes; the sum over the threads is
+//! what is in use. Threads are read while they run: the sum is exact once they rest, and off by
+//! what they do meanwhile.
 //!
-//! What must stay true: every thread that allocates much is registered before it does, and a thread's counters
-//! are folded into the total before the thread's storage goes.
+//! What must stay true: every thread that allocates much is registered before it does, and a
+//! thread's counters are folded into the total before the thread's storage goes.
 
 #[cfg(not(any(miri, loom)))]
 pub use jemalloc::{purge, register_thread, resident_bytes, statistics, used_bytes};
@@ -42,13 +43,17 @@ mod jemalloc {
     /// Read by jemalloc at its start.
     ///
     /// * `cache_oblivious`: off, else every page of 16 KiB and more takes 4 KiB too many.
-    /// * `narenas`: few, since each holds partly filled slabs of every class; threads have their own caches.
-    /// * `dirty_decay_ms`: freed pages go back to the kernel within seconds; a burst can use them before.
-    /// * `thp`: a random record costs a miss of the address translation less on pages of 2 MiB, and there is no fork
-    ///   that would copy them. (1 M keys, GET at pipeline 64: 1.18 x the operations a CPU second, SET 1.12 x; the same
-    ///   resident bytes. The kernel zeroes 2 MiB at once where the heap grows.)
-    /// * `slab_sizes`: slabs of these classes are one page else, with 128 bytes of metadata to each: 4 bytes a
-    ///   record of 128. (1 M keys of 15 bytes, values of 100: resident 151.2 bytes a record before, 148.8 after.)
+    /// * `narenas`: few, since each holds partly filled slabs of every class; threads have their
+    ///   own caches.
+    /// * `dirty_decay_ms`: freed pages go back to the kernel within seconds; a burst can use them
+    ///   before.
+    /// * `thp`: a random record costs a miss of the address translation less on pages of 2 MiB, and
+    ///   there is no fork that would copy them. (1 M keys, GET at pipeline 64: 1.18 x the
+    ///   operations a CPU second, SET 1.12 x; the same resident bytes. The kernel zeroes 2 MiB at
+    ///   once where the heap grows.)
+    /// * `slab_sizes`: slabs of these classes are one page else, with 128 bytes of metadata to
+    ///   each: 4 bytes a record of 128. (1 M keys of 15 bytes, values of 100: resident 151.2 bytes
+    ///   a record before, 148.8 after.)
     #[unsafe(export_name = "_rjem_malloc_conf")]
     static OPTIONS: Option<&'static u8> = Some(&OPTIONS_TEXT[0]);
     static OPTIONS_TEXT: &[u8] = concat!(
@@ -61,7 +66,8 @@ mod jemalloc {
 
     struct Threads {
         running: Vec<Counters>,
-        /// Allocated less freed by threads that have ended; negative if they freed what others allocated.
+        /// Allocated less freed by threads that have ended; negative if they freed what others
+        /// allocated.
         ended: i64,
     }
 
@@ -72,7 +78,8 @@ mod jemalloc {
         freed: *mut u64,
     }
 
-    // SAFETY: the addresses stay good until the thread's registration is dropped, which takes them off the list.
+    // SAFETY: the addresses stay good until the thread's registration is dropped, which takes them
+    // off the list.
     unsafe impl Send for Counters {}
 
     impl Counters {
@@ -118,7 +125,8 @@ mod jemalloc {
         THREADS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts this thread from now on, with all that it has allocated already. Once a thread; more do no harm.
+    /// Counts this thread from now on, with all that it has allocated already. Once a thread; more
+    /// do no harm.
     pub fn register_thread() {
         REGISTRATION.with(|_| ());
     }
@@ -158,8 +166,8 @@ mod jemalloc {
         /// jemalloc's index for "all arenas".
         const ALL_ARENAS: &[u8] = b"arena.4096.purge\0";
         let (name, none) = (ALL_ARENAS.as_ptr().cast(), std::ptr::null_mut());
-        // A control without value: it fails only if there are no arenas, and then nothing is to be done.
-        // SAFETY: the name ends with a zero, and nothing is read or written.
+        // A control without value: it fails only if there are no arenas, and then nothing is to be
+        // done. SAFETY: the name ends with a zero, and nothing is read or written.
         let _ = unsafe { mallctl(name, none, std::ptr::null_mut(), none, 0) };
     }
 

@@ -10,12 +10,14 @@
 //! +--------+-------+--------+-------+---------+-----------+----------+-----+-------+
 //! ```
 //!
-//! The expiry is there only if the record expires. A key beyond 16 KiB stands out of line: in its place is a
-//! `Box<[u8]>`. The value is an `i64`, the bytes of a short string, or, aligned to 8, a [`Blob`] or [`Object`].
-//! So a 15-byte key with 16 bytes takes 48, a 16-byte key with 100 bytes exactly 128.
+//! The expiry is there only if the record expires. A key beyond 16 KiB stands out of line: in its
+//! place is a `Box<[u8]>`. The value is an `i64`, the bytes of a short string, or, aligned to 8, a
+//! [`Blob`] or [`Object`]. So a 15-byte key with 16 bytes takes 48, a 16-byte key with 100 bytes
+//! exactly 128.
 //!
-//! What must stay true: key and extent of a reachable record never change; a record is changed only by who
-//! holds its slot exclusively, but for the clock, which readers write too. `table/tests.rs` holds the model.
+//! What must stay true: key and extent of a reachable record never change; a record is changed only
+//! by who holds its slot exclusively, but for the clock, which readers write too. `table/tests.rs`
+//! holds the model.
 
 mod raw;
 mod view;
@@ -25,8 +27,8 @@ pub use view::{RecordMut, RecordRef, Removed, ValueMut, ValueRef};
 
 use caudal_value::{Blob, Object};
 
-/// Longest string, and longest key, that stands in the record itself: 16 KiB. Beyond it a string is a [`Blob`],
-/// which replies can share.
+/// Longest string, and longest key, that stands in the record itself: 16 KiB. Beyond it a string is
+/// a [`Blob`], which replies can share.
 pub const INLINE_BYTES_MAX: usize = 16 * 1024;
 /// The bits of a record's access clock.
 pub const CLOCK_MASK: u32 = (1 << 24) - 1;

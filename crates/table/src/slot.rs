@@ -1,17 +1,19 @@
 //! The slots of one database: 16,384 cells of one cache line, and the guard that holds one.
 //!
-//! Every command comes through here: it locks the cells of its keys, works on their tables, and unlocks.
+//! Every command comes through here: it locks the cells of its keys, works on their tables, and
+//! unlocks.
 //!
 //! ```text
 //! cell:  lock word u32 | hint u64 | sequence u64 | side 8 bytes | table
 //! ```
 //!
-//! The hint is a copy of the table's root word for the prefetch passes, which look without the lock. It is taken
-//! away before the table can be changed and put back at the unlock. So tables are plain data between locks, and
-//! what a table retires is never reachable from a hint.
+//! The hint is a copy of the table's root word for the prefetch passes, which look without the
+//! lock. It is taken away before the table can be changed and put back at the unlock. So tables are
+//! plain data between locks, and what a table retires is never reachable from a hint.
 //!
-//! What must stay true: cells are reached through a guard of the right mode only, lock word and hint aside;
-//! a hint leads to the lines of the cell's table or to none. `table/tests.rs` and `slot/tests.rs` hold it.
+//! What must stay true: cells are reached through a guard of the right mode only, lock word and
+//! hint aside; a hint leads to the lines of the cell's table or to none. `table/tests.rs` and
+//! `slot/tests.rs` hold it.
 
 #[cfg(test)]
 mod tests;
@@ -27,8 +29,9 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Who is told that a slot came free for which a command is parked.
 pub trait Unpark: Send + Sync {
-    /// Called after an unlock that found the slot marked; the mark is gone. Wakes the first that waits; if more
-    /// wait, marks the slot again, and wakes the next too when [`SlotArray::mark_parked`] says that it is free.
+    /// Called after an unlock that found the slot marked; the mark is gone. Wakes the first that
+    /// waits; if more wait, marks the slot again, and wakes the next too when
+    /// [`SlotArray::mark_parked`] says that it is free.
     fn unpark(&self, database: u8, slot: SlotId);
 }
 
@@ -57,7 +60,8 @@ struct Content<S> {
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell<u64>>() == 64);
 
-// SAFETY: contents are reached under the cell's lock only: exclusively, or together with other readers.
+// SAFETY: contents are reached under the cell's lock only: exclusively, or together with other
+// readers.
 unsafe impl<S: Send + Sync> Sync for SlotArray<S> {}
 // SAFETY: an array owns its contents, which may be sent.
 unsafe impl<S: Send> Send for SlotArray<S> {}
@@ -106,8 +110,8 @@ impl<S> SlotArray<S> {
         is_locked.then(|| Guard { array: self, slot, mode })
     }
 
-    /// Asks for [`Unpark::unpark`] at the slot's next unlock. False: it came free, try again. The caller stands
-    /// in its queue already, so that whoever is told finds it.
+    /// Asks for [`Unpark::unpark`] at the slot's next unlock. False: it came free, try again. The
+    /// caller stands in its queue already, so that whoever is told finds it.
     #[must_use]
     pub fn mark_parked(&self, slot: SlotId) -> bool {
         self.cell(slot).lock.mark_parked()

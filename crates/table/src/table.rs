@@ -1,12 +1,13 @@
 //! The table of one slot: from a key to its record.
 //!
-//! Reached through a guard that holds the slot. One root word leads to the slot's one page, or to the directory
-//! of its pages; all the rest of a look-up is the page's. Growth, splits and shrinking are done here, a step
-//! at a time: none moves more than 2,048 keys, and none reads a record.
+//! Reached through a guard that holds the slot. One root word leads to the slot's one page, or to
+//! the directory of its pages; all the rest of a look-up is the page's. Growth, splits and
+//! shrinking are done here, a step at a time: none moves more than 2,048 keys, and none reads a
+//! record.
 //!
 //! What must stay true: an entry's address leads to a live record, and each record is in one entry;
-//! `len` is the number of entries; lines and directories go through the epoch, records are freed at once.
-//! `table/tests.rs` holds the table against a model.
+//! `len` is the number of entries; lines and directories go through the epoch, records are freed at
+//! once. `table/tests.rs` holds the table against a model.
 
 mod directory;
 mod grow;
@@ -26,7 +27,8 @@ use directory::{DIRECTORY, Directory};
 use line::Entry;
 use page::{Page, Place};
 
-/// The keys of one slot of one database. Plain data: it may be moved and swapped by who holds its slots.
+/// The keys of one slot of one database. Plain data: it may be moved and swapped by who holds its
+/// slots.
 #[derive(Default)]
 pub struct Table {
     /// A packed page, or a packed directory. 0: no keys yet.
@@ -57,7 +59,8 @@ impl Table {
         self.len == 0
     }
 
-    /// Bytes of the records' blocks; what collections, blobs and long keys hold beside is not in it.
+    /// Bytes of the records' blocks; what collections, blobs and long keys hold beside is not in
+    /// it.
     #[must_use]
     pub fn record_bytes(&self) -> u64 {
         self.bytes
@@ -88,7 +91,8 @@ impl Table {
         Some(unsafe { RecordMut::new(record_of(page.entry(place))) })
     }
 
-    /// Inserts a key or replaces its value and expiry. The access clock stays, and is 0 for a new key.
+    /// Inserts a key or replaces its value and expiry. The access clock stays, and is 0 for a new
+    /// key.
     pub fn set(
         &mut self,
         hash: KeyHash,
@@ -102,9 +106,9 @@ impl Table {
         })
     }
 
-    /// Inserts a key or replaces its value, with the expiry and clock that `stamp` makes of the old record. A string
-    /// over a string is written in place if it fits. Returns the old record if it held a blob or a collection, so
-    /// that it can be freed without the lock.
+    /// Inserts a key or replaces its value, with the expiry and clock that `stamp` makes of the old
+    /// record. A string over a string is written in place if it fits. Returns the old record if it
+    /// held a blob or a collection, so that it can be freed without the lock.
     #[inline]
     pub fn set_stamped(
         &mut self,
@@ -160,8 +164,8 @@ impl Table {
         Some(unsafe { Removed::new(record) })
     }
 
-    /// Sets or takes away the expiry of a key. False: there is no such key. The record moves when the place for
-    /// its expiry comes or goes.
+    /// Sets or takes away the expiry of a key. False: there is no such key. The record moves when
+    /// the place for its expiry comes or goes.
     pub fn set_expiry(&mut self, hash: KeyHash, key: &[u8], expiry: Option<u64>) -> bool {
         let Some((page, place)) = self.locate(hash, key) else { return false };
         let old = record_of(page.entry(place));
@@ -178,7 +182,8 @@ impl Table {
         true
     }
 
-    /// Takes all keys out, to be freed later and piece by piece: dropping a large table takes a while.
+    /// Takes all keys out, to be freed later and piece by piece: dropping a large table takes a
+    /// while.
     #[must_use]
     pub fn clear(&mut self) -> Table {
         std::mem::take(self)

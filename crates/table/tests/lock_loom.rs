@@ -1,6 +1,7 @@
 //! All interleavings of small cases of the lock word.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p caudal-table --release --test lock_loom --target-dir target/loom`
+//! `RUSTFLAGS="--cfg loom" cargo test -p caudal-table --release --test lock_loom --target-dir
+//! target/loom`
 #![cfg(loom)]
 
 use caudal_table::{LockWord, Mode};
@@ -9,7 +10,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use loom::thread;
 
-/// A counter that loom watches: a writer beside anybody else, or without order to the last one, fails the test.
+/// A counter that loom watches: a writer beside anybody else, or without order to the last one,
+/// fails the test.
 struct Guarded {
     lock: LockWord,
     count: UnsafeCell<usize>,

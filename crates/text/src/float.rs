@@ -28,8 +28,9 @@ pub fn parse_f64(text: &[u8]) -> Option<f64> {
 /// Appends the shortest text that reads back as `number`, in the form of Valkey 9: `3`, `0.1`,
 /// `1e-7`, `123456789012345680` (whole numbers up to 2^62 exactly), `1e+20`, `inf`, `-inf`, `nan`.
 ///
-/// For about one double in 600 (those not whole, or above 2^62) Valkey's digits are not the shortest
-/// or not the nearest: 2.3922812859999998e+4 for 23922.81286. Both texts read as the same double.
+/// For about one double in 600 (those not whole, or above 2^62) Valkey's digits are not the
+/// shortest or not the nearest: 2.3922812859999998e+4 for 23922.81286. Both texts read as the same
+/// double.
 pub fn format_f64(number: f64, out: &mut Vec<u8>) {
     if let Some(integer) = as_integer(number) {
         return crate::integer::append_i64(integer, out);

@@ -127,7 +127,8 @@ fn change(context: &mut Context<'_, '_>, args: Args<'_>, scale: Scale) -> Outcom
 }
 
 impl Context<'_, '_> {
-    /// Lets a key that exists expire at a moment, at once if that is over. `options` are repeated in the effect.
+    /// Lets a key that exists expire at a moment, at once if that is over. `options` are repeated
+    /// in the effect.
     pub(crate) fn expire_at(&mut self, key: &Key<'_>, moment: Millis, options: &[&[u8]]) {
         if moment <= self.keys.now {
             self.remove_as_expired(key);

@@ -15,7 +15,8 @@ pub(crate) const SPEC: Spec = Spec::new("KEYS", "Returns all keys whose names ma
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let pattern = args.at(1);
-    // Nothing may be replied before the last slot was visited: the walk begins anew after a busy one.
+    // Nothing may be replied before the last slot was visited: the walk begins anew after a busy
+    // one.
     let mut found = Output::default();
     let (mut names, mut count) = (Reply::new(&mut found, context.reply.protocol()), 0);
     let keys = &context.keys;

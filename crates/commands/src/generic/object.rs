@@ -43,8 +43,9 @@ pub(crate) fn freq(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     /// The bits of the access clock in which an LFU policy keeps its counter.
     const COUNTER: u32 = 0xff;
     const NOT_LFU: Error = Error::text(
-        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when \
-         switching between policies at runtime LRU and LFU data will take some time to adjust.",
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note \
+         that when switching between policies at runtime LRU and LFU data will take some time to \
+         adjust.",
     );
     let key = context.key(args, 2);
     let clock = context.keys.peek(&key).map(|record| record.clock());
@@ -57,8 +58,8 @@ pub(crate) fn freq(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
 
 pub(crate) fn idle_time(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     const LFU: Error = Error::text(
-        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching \
-         between policies at runtime LRU and LFU data will take some time to adjust.",
+        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when \
+         switching between policies at runtime LRU and LFU data will take some time to adjust.",
     );
     let key = context.key(args, 2);
     let clock = context.keys.peek(&key).map(|record| record.clock());
@@ -112,7 +113,8 @@ fn encoding_of(record: RecordRef<'_>) -> &'static str {
 /// Whether Valkey 9 would keep key and value in one allocation of two cache lines, its `embstr`.
 fn is_embedded(key: &[u8], text: &[u8]) -> bool {
     const LINES_BYTES: usize = 128;
-    /// What stands there beside the bytes of key and value; a key from 32 bytes on has a longer header.
+    /// What stands there beside the bytes of key and value; a key from 32 bytes on has a longer
+    /// header.
     const SHORT_KEY_OVERHEAD: usize = 15;
     const LONG_KEY_OVERHEAD: usize = 17;
     const SHORT_KEY_BYTES_MAX: usize = 31;

@@ -68,7 +68,8 @@ fn kind_named(word: &[u8]) -> Result<&'static str, Error> {
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let scan = Scan::parse(args)?;
-    // Nothing may be replied before the last slot was visited: the call begins anew after a busy one.
+    // Nothing may be replied before the last slot was visited: the call begins anew after a busy
+    // one.
     let mut found = Output::default();
     let (mut names, mut count) = (Reply::new(&mut found, context.reply.protocol()), 0);
     let keys = &context.keys;

@@ -1,6 +1,7 @@
 //! LMOVE, RPOPLPUSH, and BLMOVE, BRPOPLPUSH, which wait for an element to move.
 //!
-//! The target's type is looked at only when there is an element: without one its type does not matter.
+//! The target's type is looked at only when there is an element: without one its type does not
+//! matter.
 
 use super::{End, popped};
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};

@@ -41,7 +41,8 @@ impl MultiPop {
         Ok(MultiPop { keys, end, count: count.unwrap_or(1) })
     }
 
-    /// Takes from the first list that is there, and replies with its key and the elements. False: there is none.
+    /// Takes from the first list that is there, and replies with its key and the elements. False:
+    /// there is none.
     pub(super) fn take(
         &self,
         context: &mut Context<'_, '_>,

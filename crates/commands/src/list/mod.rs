@@ -1,7 +1,8 @@
 //! Commands on lists.
 //!
-//! Those that take from one end or the other share their code; [`End`] says which. A blocking command is the plain
-//! one with a wait behind it: the engine runs it again when one of its keys has become a list.
+//! Those that take from one end or the other share their code; [`End`] says which. A blocking
+//! command is the plain one with a wait behind it: the engine runs it again when one of its keys
+//! has become a list.
 
 mod blmpop;
 mod blpop;
@@ -125,8 +126,9 @@ fn index_of(index: i64, len: usize) -> Option<usize> {
     (index < len).then_some(index)
 }
 
-/// Replies with an array of up to `count` elements from one end of the list at `key`, outermost first, and takes
-/// them out. Returns how many there were; none, and no reply, if the key is not there.
+/// Replies with an array of up to `count` elements from one end of the list at `key`, outermost
+/// first, and takes them out. Returns how many there were; none, and no reply, if the key is not
+/// there.
 fn pop_array(
     context: &mut Context<'_, '_>,
     key: &Key<'_>,

@@ -1,7 +1,8 @@
 //! Commands on sets.
 //!
-//! SINTER, SUNION and SDIFF share what is here: [`sources`] looks at all keys before anything is done, so that a key
-//! of another type is refused wherever it stands, and [`store`] is how their STORE forms end.
+//! SINTER, SUNION and SDIFF share what is here: [`sources`] looks at all keys before anything is
+//! done, so that a key of another type is refused wherever it stands, and [`store`] is how their
+//! STORE forms end.
 
 mod sadd;
 mod scard;
@@ -65,7 +66,8 @@ fn reply_members(reply: &mut Reply<'_>, set: &Set) {
     set.iter().for_each(|item| reply_item(reply, item));
 }
 
-/// Puts `result` at the key of argument 1, or removes that if there is nothing to put, and replies with the size.
+/// Puts `result` at the key of argument 1, or removes that if there is nothing to put, and replies
+/// with the size.
 fn store(context: &mut Context<'_, '_>, args: Args<'_>, result: Set, event: Event) -> Outcome {
     let (key, len) = (context.key(args, 1), result.len());
     if len > 0 {

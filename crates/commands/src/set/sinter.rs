@@ -26,7 +26,8 @@ pub(crate) const SINTERSTORE: Spec =
         .key(1, KeyFlags::OW.and(KeyFlags::UPDATE))
         .key_range(2, -1, 1, KeyFlags::RO.and(KeyFlags::ACCESS));
 
-/// Walks over the smallest set and calls `f` with what all the others have too, until it breaks off.
+/// Walks over the smallest set and calls `f` with what all the others have too, until it breaks
+/// off.
 pub(super) fn each_common(
     sets: Sources<'_>,
     mut f: impl FnMut(Item<'_>, &[u8]) -> ControlFlow<()>,

@@ -14,7 +14,8 @@ pub(crate) const SPEC: Spec = Spec::new("SPOP", "Takes random members out of a s
     .complexity("O(N log M) with N the count and M the number of members.")
     .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE));
 
-/// Members in one SREM of the effect, as in Valkey: it bounds what a replica has to parse at a time.
+/// Members in one SREM of the effect, as in Valkey: it bounds what a replica has to parse at a
+/// time.
 const EFFECT_MEMBERS_MAX: usize = 1024;
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {

@@ -44,7 +44,8 @@ pub(crate) fn sunionstore(context: &mut Context<'_, '_>, args: Args<'_>) -> Outc
     store(context, args, result, Event::set("sunionstore"))
 }
 
-/// A set that is large whatever is added to it is taken over as an image; only the others' members are inserted.
+/// A set that is large whatever is added to it is taken over as an image; only the others' members
+/// are inserted.
 fn union(sets: &Sources<'_>, limits: &Limits) -> Set {
     let small_members_max = limits.set_integers_max.max(limits.set_packed_entries_max);
     let largest = sets.iter().flatten().max_by_key(|set| set.len());

@@ -1,7 +1,7 @@
 //! Changing a part of a string: APPEND, SETRANGE.
 //!
-//! A long string is changed in its own buffer (a copy of it, while a reply still shares it); a short one in its
-//! record's block, as long as that has room.
+//! A long string is changed in its own buffer (a copy of it, while a reply still shares it); a
+//! short one in its record's block, as long as that has room.
 
 use super::text::Text;
 use crate::{Context, Error};
@@ -19,8 +19,8 @@ pub(crate) enum At {
     Offset(usize),
 }
 
-/// Writes `bytes` into the string at a key, with zeros between its end and them. Returns the string's new length, or
-/// none if there is no such key.
+/// Writes `bytes` into the string at a key, with zeros between its end and them. Returns the
+/// string's new length, or none if there is no such key.
 ///
 /// # Errors
 /// The key holds another type, or the string would become too long.

@@ -27,8 +27,9 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     DONE
 }
 
-/// The bytes from `start` to `end`, both included and counted from the end if negative. Unlike with lists, an end
-/// before the first byte is the first byte, unless both are negative and in the wrong order.
+/// The bytes from `start` to `end`, both included and counted from the end if negative. Unlike with
+/// lists, an end before the first byte is the first byte, unless both are negative and in the wrong
+/// order.
 fn range(start: i64, end: i64, len: usize) -> Range<usize> {
     if len == 0 || (start < 0 && end < 0 && start > end) {
         return 0..0;

@@ -1,7 +1,8 @@
 //! LCS: the longest common subsequence of two strings.
 //!
-//! The classical table of lengths, of which two rows are kept, and for each cell one bit: from which neighbour its
-//! length came. That is all that the way back needs, and a thirty-second of the whole table.
+//! The classical table of lengths, of which two rows are kept, and for each cell one bit: from
+//! which neighbour its length came. That is all that the way back needs, and a thirty-second of the
+//! whole table.
 
 use super::text::Text;
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
@@ -114,7 +115,8 @@ fn count(number: usize) -> i64 {
     i64::try_from(number).expect("lengths stay below 2^63")
 }
 
-/// Bytes that are equal and consecutive in both strings. The ranges have one length, which is not zero.
+/// Bytes that are equal and consecutive in both strings. The ranges have one length, which is not
+/// zero.
 struct Block {
     first: Range<usize>,
     second: Range<usize>,

@@ -1,6 +1,7 @@
 //! `EX`, `PX`, `EXAT`, `PXAT`: how long a string is to live, in SET, GETEX, MSETEX, SETEX.
 //!
-//! What must stay true: a resolved moment is after zero and fits a signed 64-bit number of milliseconds.
+//! What must stay true: a resolved moment is after zero and fits a signed 64-bit number of
+//! milliseconds.
 
 use crate::{Cursor, Error};
 use caudal_keyspace::{Millis, SetExpiry};
@@ -19,7 +20,8 @@ pub(crate) enum Unit {
     UnixMillis,
 }
 
-/// An amount of time as a client wrote it; it becomes a moment when all words are known to be in their place.
+/// An amount of time as a client wrote it; it becomes a moment when all words are known to be in
+/// their place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetime<'a> {
     pub(crate) unit: Unit,
@@ -42,8 +44,8 @@ impl<'a> Lifetime<'a> {
         Some(Lifetime { unit, amount: cursor.next().expect("two words were left") })
     }
 
-    /// The moment at which it ends. `command` is named by the error of one that cannot be told in milliseconds, or
-    /// that is not after zero.
+    /// The moment at which it ends. `command` is named by the error of one that cannot be told in
+    /// milliseconds, or that is not after zero.
     pub(crate) fn end(self, now: Millis, command: &str) -> Result<Millis, Error> {
         let amount = integer::parse_i64(self.amount).ok_or(Error::NOT_INTEGER)?;
         let amount = u64::try_from(amount).ok().filter(|amount| *amount > 0);
@@ -71,7 +73,8 @@ pub(crate) enum Expiry<'a> {
 }
 
 impl<'a> Expiry<'a> {
-    /// Takes an option on expiry from a cursor, if one comes next. It may be said twice, but only in one way.
+    /// Takes an option on expiry from a cursor, if one comes next. It may be said twice, but only
+    /// in one way.
     pub(crate) fn take(&mut self, cursor: &mut Cursor<'a>) -> Result<bool, Error> {
         let said = if cursor.take("KEEPTTL") {
             Expiry::Keep

@@ -55,8 +55,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// The first name that is unknown, twice there or not to be changed, or else the first value that
-    /// is refused; the configuration is then as before.
+    /// The first name that is unknown, twice there or not to be changed, or else the first value
+    /// that is refused; the configuration is then as before.
     pub fn set(
         &mut self,
         pairs: &[(impl AsRef<[u8]>, impl AsRef<[u8]>)],

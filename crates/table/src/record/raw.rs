@@ -31,7 +31,8 @@ const _: () = assert!(align_of::<Object>() <= 8 && align_of::<Blob>() <= 8);
 
 const EXPIRES: u8 = 1;
 const LONG_KEY: u8 = 2;
-/// The string was changed in part since it was stored: OBJECT ENCODING calls it raw whatever its length.
+/// The string was changed in part since it was stored: OBJECT ENCODING calls it raw whatever its
+/// length.
 const EDITED: u8 = 4;
 const BOX: usize = size_of::<Box<[u8]>>();
 
@@ -82,7 +83,8 @@ impl NewValue<'_> {
     }
 }
 
-/// Address of a live record. Copies are the same record: who holds one knows by the slot's lock what it may do.
+/// Address of a live record. Copies are the same record: who holds one knows by the slot's lock
+/// what it may do.
 #[derive(Copy, Clone, Eq, PartialEq)]
 pub(crate) struct Record(NonNull<u8>);
 
@@ -174,7 +176,8 @@ impl Record {
         }
     }
 
-    /// A copy with another expiry, and the value, which leaves this record: it is then freed without it.
+    /// A copy with another expiry, and the value, which leaves this record: it is then freed
+    /// without it.
     pub(crate) fn moved(self, expiry: Option<u64>) -> Self {
         let clock = self.clock().load(Relaxed);
         let new = match self.form() {
@@ -190,8 +193,8 @@ impl Record {
         new
     }
 
-    /// Writes a string over a string if the block fits it well: not too small, at most twice too large, and
-    /// with the place for an expiry exactly if it needs one.
+    /// Writes a string over a string if the block fits it well: not too small, at most twice too
+    /// large, and with the place for an expiry exactly if it needs one.
     pub(crate) fn try_overwrite(self, value: &NewValue<'_>, expiry: Option<u64>) -> bool {
         let is_string = matches!(self.form(), Form::Integer | Form::Bytes);
         if !is_string || self.expires() != expiry.is_some() {
@@ -218,7 +221,8 @@ impl Record {
         true
     }
 
-    /// Changes the length of an inline string in its block; new bytes are zero. False if they do not fit.
+    /// Changes the length of an inline string in its block; new bytes are zero. False if they do
+    /// not fit.
     pub(crate) fn try_resize(self, len: usize) -> bool {
         if self.form() != Form::Bytes || len > INLINE_BYTES_MAX {
             return false;
@@ -292,7 +296,8 @@ impl Record {
             return;
         }
         let header = self.0.cast::<Header>().as_ptr();
-        // SAFETY: a field of the header, which only the holder of the slot's exclusive lock changes.
+        // SAFETY: a field of the header, which only the holder of the slot's exclusive lock
+        // changes.
         unsafe { (&raw mut (*header).flags).write(self.flags() ^ EDITED) };
     }
 
@@ -353,7 +358,8 @@ impl Record {
 
     fn set_form(self, form: Form, value_len: usize) {
         let header = self.0.cast::<Header>().as_ptr();
-        // SAFETY: a field of the header, which only the holder of the slot's exclusive lock changes.
+        // SAFETY: a field of the header, which only the holder of the slot's exclusive lock
+        // changes.
         unsafe { (&raw mut (*header).form).write(form) };
         // SAFETY: as above.
         unsafe { (&raw mut (*header).value_len).write(narrow(value_len)) };
@@ -361,7 +367,8 @@ impl Record {
 
     #[inline]
     fn header<'a>(self) -> &'a Header {
-        // SAFETY: a record begins with its header; it is changed under the exclusive lock only, the clock aside.
+        // SAFETY: a record begins with its header; it is changed under the exclusive lock only, the
+        // clock aside.
         unsafe { self.0.cast::<Header>().as_ref() }
     }
 
@@ -402,7 +409,8 @@ impl Record {
     #[inline]
     fn copy_at(self, offset: usize, bytes: &[u8]) {
         debug_assert!(offset + bytes.len() <= self.extent());
-        // SAFETY: within the block; a borrowed slice cannot be part of a block that the caller may change.
+        // SAFETY: within the block; a borrowed slice cannot be part of a block that the caller may
+        // change.
         unsafe { self.at(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) }
     }
 

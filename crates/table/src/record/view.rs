@@ -80,7 +80,8 @@ impl<'a> RecordRef<'a> {
         self.record.is_edited()
     }
 
-    /// A copy of the value; the large parts of collections and blobs are shared until one side changes them.
+    /// A copy of the value; the large parts of collections and blobs are shared until one side
+    /// changes them.
     #[must_use]
     pub fn to_owned_value(self) -> OwnedValue {
         match self.value() {
@@ -98,8 +99,8 @@ impl<'a> RecordRef<'a> {
         self.record.clock().load(Relaxed)
     }
 
-    /// Sets the access clock (24 bits), also with the slot held shared. Writes only if it changes, so that
-    /// readers of a hot key do not take its line from each other.
+    /// Sets the access clock (24 bits), also with the slot held shared. Writes only if it changes,
+    /// so that readers of a hot key do not take its line from each other.
     #[inline]
     pub fn set_clock(self, clock: u32) {
         debug_assert!(clock <= CLOCK_MASK);
@@ -243,13 +244,14 @@ impl<'a> RecordMut<'a> {
         self.record.try_overwrite(value, self.expiry())
     }
 
-    /// Notes that the string was changed in part, as APPEND and SETRANGE do: its encoding is raw until it is
-    /// stored anew.
+    /// Notes that the string was changed in part, as APPEND and SETRANGE do: its encoding is raw
+    /// until it is stored anew.
     pub fn mark_edited(&mut self) {
         self.record.set_edited(true);
     }
 
-    /// Makes a short string longer (by zeros) or shorter where it stands, if the record's block fits it.
+    /// Makes a short string longer (by zeros) or shorter where it stands, if the record's block
+    /// fits it.
     pub fn try_resize(&mut self, len: usize) -> bool {
         self.record.try_resize(len)
     }

@@ -74,8 +74,9 @@ fn swapped_tables_keep_their_keys_and_hints() {
     assert!(two.table().find(hash, b"key").is_some());
 }
 
-/// Prefetching looks at pages while they grow, split, shrink and are freed. Run under a sanitizer or the
-/// interpreter this finds a page that is freed too early; as it is, a crash or a failed assertion.
+/// Prefetching looks at pages while they grow, split, shrink and are freed. Run under a sanitizer
+/// or the interpreter this finds a page that is freed too early; as it is, a crash or a failed
+/// assertion.
 #[test]
 fn prefetching_goes_on_while_pages_come_and_go() {
     let (array, _) = array();

@@ -1,11 +1,13 @@
 //! The directory of a slot with more than one page: pages by the first bits of the position.
 //!
-//! Most slots have none: up to 2,048 keys the root word leads to the one page itself. Beyond, a page is split
-//! by the next bit of the position; the directory has a child for every prefix of as many bits as the deepest
-//! page, and a page that is less deep stands in all the children of its prefix.
+//! Most slots have none: up to 2,048 keys the root word leads to the one page itself. Beyond, a
+//! page is split by the next bit of the position; the directory has a child for every prefix of as
+//! many bits as the deepest page, and a page that is less deep stands in all the children of its
+//! prefix.
 //!
-//! What must stay true: all children of a page are equal but for `len`, which only the first one keeps.
-//! Children are atomic because the prefetch passes read them; a replaced directory is freed by the epoch.
+//! What must stay true: all children of a page are equal but for `len`, which only the first one
+//! keeps. Children are atomic because the prefetch passes read them; a replaced directory is freed
+//! by the epoch.
 
 use super::page::{DEPTH_MAX, Page};
 use crate::hash::{POSITION_BITS, POSITIONS};

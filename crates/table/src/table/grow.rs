@@ -1,9 +1,11 @@
 //! How a table grows and shrinks: one page at a time, from the entry words alone.
 //!
-//! Runs inside the insertion or removal that makes it due, under the slot's lock; so a step is small. Line counts
-//! are whole size classes of the allocator (four a doubling): the memory would be taken anyway.
+//! Runs inside the insertion or removal that makes it due, under the slot's lock; so a step is
+//! small. Line counts are whole size classes of the allocator (four a doubling): the memory would
+//! be taken anyway.
 //!
-//! What must stay true: a step moves at most [`KEYS_MAX`] keys, unless positions do not tell the keys apart.
+//! What must stay true: a step moves at most [`KEYS_MAX`] keys, unless positions do not tell the
+//! keys apart.
 
 use super::Table;
 use super::directory::Directory;
@@ -12,11 +14,13 @@ use super::page::{DEPTH_MAX, KEYS_MAX, Page};
 use crate::hash::POSITION_BITS;
 use crate::heap;
 
-/// Greatest load before a page grows, in percent of its places. Higher, and look-ups leave their pair too often.
+/// Greatest load before a page grows, in percent of its places. Higher, and look-ups leave their
+/// pair too often.
 const LOAD_MAX: usize = 80;
 /// Load below which a removal makes a page shrink.
 const LOAD_MIN: usize = 45;
-/// Load of a page that has just shrunk, at most: far enough from both limits that it does not swing.
+/// Load of a page that has just shrunk, at most: far enough from both limits that it does not
+/// swing.
 const LOAD_SHRUNK: usize = 65;
 /// Keys of two neighbouring pages that are made one again.
 const MERGED_MAX: u32 = KEYS_MAX / 2;
@@ -34,7 +38,8 @@ impl Table {
         while len as usize >= keys_max(page.lines()) || !page.insert(entry) {
             let larger = grown(page, len);
             self.put_page(larger, position, len);
-            // SAFETY: no entry is reached through the old lines now; the slot's hint is off (see `slot`).
+            // SAFETY: no entry is reached through the old lines now; the slot's hint is off (see
+            // `slot`).
             unsafe { page.retire() };
             page = larger;
         }
@@ -199,7 +204,8 @@ fn grown(page: Page, len: u32) -> Page {
     build(page.entries(), shape, page.depth())
 }
 
-/// A page of all the entries, with so many buckets, and as much more stash as they turn out to need.
+/// A page of all the entries, with so many buckets, and as much more stash as they turn out to
+/// need.
 fn build(
     entries: impl Iterator<Item = Entry> + Clone,
     (buckets, mut stash): (usize, usize),

@@ -16,9 +16,10 @@
 //!              flags: 1 has an expiry; 0, 2 and 3 spare (cold records, snapshots)
 //! ```
 //!
-//! The tag is the low 8 bits of the position, so tag and word hold all of it: pages are rebuilt and split
-//! without a look at the records. All is atomic because the prefetch passes look without a lock; whoever
-//! changes a line holds its slot exclusively, so no order is needed between the words.
+//! The tag is the low 8 bits of the position, so tag and word hold all of it: pages are rebuilt and
+//! split without a look at the records. All is atomic because the prefetch passes look without a
+//! lock; whoever changes a line holds its slot exclusively, so no order is needed between the
+//! words.
 
 use crate::record::Record;
 use std::sync::atomic::AtomicU64;
@@ -187,7 +188,8 @@ impl Line {
 fn equal_bytes(bytes: u64, tag: u8) -> u64 {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let difference = bytes ^ (u64::from(tag) * 0x0101_0101_0101_0101);
-    // Bit 7 is set by a carry out of the lower bits or by itself, and no carry leaves its byte: exact.
+    // Bit 7 is set by a carry out of the lower bits or by itself, and no carry leaves its byte:
+    // exact.
     !(((difference & LOW) + LOW) | difference | LOW)
 }
 

@@ -9,12 +9,13 @@
 //! '---- pair 0 -----'---- pair 1 -----'
 //! ```
 //!
-//! The home of a position is the bucket at its scaled place (position times buckets, high part), so that
-//! buckets are in the order of positions whatever their number. What does not fit at home goes to the other
-//! line of the pair, then to the stash; each pair begins its search in the stash at its own scaled place.
+//! The home of a position is the bucket at its scaled place (position times buckets, high part), so
+//! that buckets are in the order of positions whatever their number. What does not fit at home goes
+//! to the other line of the pair, then to the stash; each pair begins its search in the stash at
+//! its own scaled place.
 //!
-//! What must stay true: every entry is at its home, in its pair, or in the stash; in the latter cases a flag
-//! of its home line says so. Lines are freed through the epoch.
+//! What must stay true: every entry is at its home, in its pair, or in the stash; in the latter
+//! cases a flag of its home line says so. Lines are freed through the epoch.
 
 use super::line::{ENTRIES, Entry, Line, ONWARD, PAIR, STASH};
 use crate::hash::{POSITION_BITS, POSITIONS};
@@ -24,7 +25,8 @@ use std::ptr::NonNull;
 
 /// Keys of a page before it is split: so no step of growth moves more.
 pub(super) const KEYS_MAX: u32 = 2048;
-/// Halvings of the positions, at most: 16,384 pages. Beyond (33 M keys in a slot) pages outgrow their limit.
+/// Halvings of the positions, at most: 16,384 pages. Beyond (33 M keys in a slot) pages outgrow
+/// their limit.
 pub(super) const DEPTH_MAX: u32 = 14;
 /// Buckets that the packed word can tell.
 const BUCKETS_MAX: usize = 2 * 0xffff;
@@ -248,7 +250,8 @@ impl Page {
         }
     }
 
-    /// Moves entries of a pair nearer to their home while there are free places, and sets the flags anew.
+    /// Moves entries of a pair nearer to their home while there are free places, and sets the flags
+    /// anew.
     #[cold]
     fn settle(self, even: u32) {
         for home in [even, even + 1] {

@@ -1,11 +1,12 @@
 //! The prefetch passes: a look ahead at the table without its lock.
 //!
-//! Before the commands of a batch run, one pass fetches their buckets into the cache, a second their records. It
-//! all starts from the hint that the slot's last writer left; what it finds may be out of date, and then the
-//! wrong line is fetched. Nothing found here is ever used for anything else.
+//! Before the commands of a batch run, one pass fetches their buckets into the cache, a second
+//! their records. It all starts from the hint that the slot's last writer left; what it finds may
+//! be out of date, and then the wrong line is fetched. Nothing found here is ever used for anything
+//! else.
 //!
-//! What must stay true: lines and directories reached from a hint live while a pin does; records may not, and
-//! are not read.
+//! What must stay true: lines and directories reached from a hint live while a pin does; records
+//! may not, and are not read.
 
 use super::directory::{DIRECTORY, Directory};
 use super::page::Page;
@@ -19,7 +20,8 @@ pub(crate) fn prefetch_bucket(hint: u64, position: u32, pin: &Pin) {
     }
 }
 
-/// Fetches the first two lines of the record at a position, if its bucket, which should have arrived, has it.
+/// Fetches the first two lines of the record at a position, if its bucket, which should have
+/// arrived, has it.
 #[inline]
 pub(crate) fn prefetch_record(hint: u64, position: u32, pin: &Pin) {
     let Some(page) = page_of(hint, position, pin) else { return };

@@ -7,11 +7,12 @@ use crate::hash::POSITIONS;
 use crate::record::RecordRef;
 
 impl Table {
-    /// Calls `f` for records at `from` and later positions, until at least `budget` were met at the end of a
-    /// pair of buckets. Returns the position to go on from; None: the slot is done.
+    /// Calls `f` for records at `from` and later positions, until at least `budget` were met at the
+    /// end of a pair of buckets. Returns the position to go on from; None: the slot is done.
     ///
-    /// A key that is there from the first call of a walk to the last is met, and met once, however the table
-    /// grows and shrinks in between: its position never changes, and all positions below the cursor are done.
+    /// A key that is there from the first call of a walk to the last is met, and met once, however
+    /// the table grows and shrinks in between: its position never changes, and all positions below
+    /// the cursor are done.
     pub fn scan(&self, from: u32, budget: usize, f: &mut dyn FnMut(RecordRef<'_>)) -> Option<u32> {
         let mut met = 0;
         let mut position = from;
@@ -51,8 +52,8 @@ impl Table {
         }
     }
 
-    /// A record chosen by 64 random bits: every record of a page with the same chance, and pages by their share
-    /// of the positions. None only if there are no records.
+    /// A record chosen by 64 random bits: every record of a page with the same chance, and pages by
+    /// their share of the positions. None only if there are no records.
     #[must_use]
     pub fn nth_random(&self, random: u64) -> Option<RecordRef<'_>> {
         /// At the least load of 0.45 all fail once in 10^8; then neighbours decide.

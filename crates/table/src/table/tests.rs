@@ -146,7 +146,8 @@ fn a_slot_grows_splits_shrinks_and_merges() {
 
 #[test]
 fn keys_of_one_position_and_of_a_few_stay_right() {
-    // More than a page may have, so that a split is tried; few, for each is found after all before it.
+    // More than a page may have, so that a split is tried; few, for each is found after all before
+    // it.
     for (positions, numbers) in [(1, 2_100), (3, 2_500)] {
         let mut table = Table::default();
         let hash = |number: u32| KeyHash::new(SLOT, (number % positions) * 0x1001);
@@ -197,7 +198,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (number.clone(), len, expiry.clone())
             .prop_map(|(number, len, expiry)| Step::Set { number, len, expiry }),
         3 => (number.clone(), 0..1_500u32).prop_map(|(from, count)| Step::SetMany { from, count }),
-        2 => (number.clone(), 0..2_000u32).prop_map(|(from, count)| Step::RemoveMany { from, count }),
+        2 => (number.clone(), 0..2_000u32)
+            .prop_map(|(from, count)| Step::RemoveMany { from, count }),
         2 => number.clone().prop_map(|number| Step::Remove { number }),
         2 => (number, expiry).prop_map(|(number, expiry)| Step::Expire { number, expiry }),
         4 => (0..900usize).prop_map(|budget| Step::Scan { budget }),

@@ -144,7 +144,10 @@ proptest! {
 
     #[test]
     fn what_is_rewritten_loads_the_same(
-        pairs in prop::collection::vec((0..table::all().len(), "[-%0-9a-z \"'\\\\\n#é]{0,6}"), 1..9),
+        pairs in prop::collection::vec(
+            (0..table::all().len(), "[-%0-9a-z \"'\\\\\n#é]{0,6}"),
+            1..9,
+        ),
     ) {
         let mut config = Config::default();
         for (place, value) in &pairs {

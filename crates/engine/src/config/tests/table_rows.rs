@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::*;
 
-/// `directive TAB server TAB default`: what CONFIG GET of Valkey 9.1 started with `--save ''` answers
-/// (`hidden`: only to the exact name), what only Redis 7.0 and 7.2 have, and what has no value there.
+/// `directive TAB server TAB default`: what CONFIG GET of Valkey 9.1 started with `--save ''`
+/// answers (`hidden`: only to the exact name), what only Redis 7.0 and 7.2 have, and what has no
+/// value there.
 const KNOWN: &str = include_str!("known.tsv");
 
 #[test]
