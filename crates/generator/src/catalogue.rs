@@ -20,7 +20,8 @@ const STRING: &[&str] = &[
     "DELIFEQ <string> <value>",
     "GET <string>",
     "GETDEL <string>",
-    "GETEX <string> [EX <seconds>|PX <milliseconds>|EXAT <at-seconds>|PXAT <at-milliseconds>|PERSIST]",
+    "GETEX <string> \
+        [EX <seconds>|PX <milliseconds>|EXAT <at-seconds>|PXAT <at-milliseconds>|PERSIST]",
     "GETRANGE <string> <index> <index>",
     "GETSET <string> <value>",
     "INCR <string>",

@@ -18,8 +18,8 @@ pub(crate) struct Story {
     divergence: Box<Divergence>,
 }
 
-/// Leaves out whatever is not needed for a difference. A server that is gone, or busy for ever, is not
-/// asked again.
+/// Leaves out whatever is not needed for a difference. A server that is gone, or busy for ever, is
+/// not asked again.
 pub(crate) fn shrink(
     peers: &Peers,
     mut steps: Vec<Step>,
