@@ -70,6 +70,8 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
         "random-count" => {
             (*random.of(&["-3", "-1", "0", "1", "2", "5", "30", "1.0", "x"])).to_owned()
         }
+        // Where to begin: what lies before the first is not defined.
+        "from" => random.below(7).to_string(),
         "offset" => integer(random, 0, 100),
         "float" | "score" | "weight" => float(random),
         "bound" if random.once_in(4) => (*random.of(&["-inf", "+inf"])).to_owned(),

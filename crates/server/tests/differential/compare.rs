@@ -141,10 +141,11 @@ pub(crate) fn differs_on_purpose(words: &Words) -> bool {
 
 /// Whether Redis 7.0 answers a command as Valkey 9 does.
 pub(crate) fn redis_knows(words: &Words) -> bool {
-    let newer = ["WITHSCORE", "NOVALUES", "ENCODING", "GETEX"];
+    let newer = ["WITHSCORE", "NOVALUES", "ENCODING", "REFCOUNT", "GETEX"];
     let is_newer =
         |word: &Vec<u8>| newer.iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
-    !words.iter().any(is_newer)
+    // It reads doubles with C's strtod, blanks and all.
+    !words.iter().any(|word| is_newer(word) || word.starts_with(b" "))
 }
 
 /// A command as a person would type it.
