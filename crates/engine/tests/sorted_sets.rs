@@ -96,7 +96,8 @@ fn zadd_incr_that_is_refused_is_nothing() {
         ZADD z GT INCR 5 m -> 15
         ZADD z INCR 1.5 new -> 1.5
         ZINCRBY z -0.5 new -> 1
-        ZINCRBY nokey 2 a -> 2",
+        ZINCRBY nokey 2 a -> 2
+        ZINCRBY z nx a -> -ERR syntax error",
     );
 }
 

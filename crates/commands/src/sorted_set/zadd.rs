@@ -160,6 +160,10 @@ pub(crate) fn zadd(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
 }
 
 pub(crate) fn zincrby(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+    // Valkey reads ZADD's options here too, and is then left with half a pair.
+    if ["NX", "XX", "GT", "LT", "CH", "INCR"].iter().any(|option| args.is(2, option)) {
+        return Err(Error::SYNTAX);
+    }
     increment(context, args, Rule::Any, args.float(2)?, args.at(3))
 }
 
