@@ -94,7 +94,7 @@ impl Pair {
         for command in queued {
             self.check(number, command, &Mask::Exact)?;
         }
-        let masks = queued[1..].iter().map(|command| Mask::of(command)).collect();
+        let masks = queued[1..].iter().map(Mask::of).collect();
         self.check(number, last, &Mask::Each(masks))
     }
 
