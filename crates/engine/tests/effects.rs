@@ -95,7 +95,8 @@ struct Store {
 impl Store {
     fn new() -> Store {
         let arguments = ["--enable-debug-command", "yes"].map(str::to_owned);
-        let (config, _) = Config::load(&arguments, &|_| unreachable!("no file is named")).unwrap();
+        let (config, _) = Config::load(&arguments, &|_| unreachable!("no file is named"))
+            .expect("the arguments are directives");
         let mut local = Local::new(config, 1);
         let (client, keeper) = (local.connect(0), local.connect(0));
         Store { local, client, keeper, words: BTreeSet::new() }
@@ -154,7 +155,8 @@ impl Store {
 fn frames(mut bytes: &[u8]) -> Vec<Frame> {
     let mut frames = Vec::new();
     while !bytes.is_empty() {
-        let (frame, len) = frame::parse(bytes).unwrap().expect("the last frame is whole");
+        let (frame, len) =
+            frame::parse(bytes).expect("replies are frames").expect("the last frame is whole");
         frames.push(frame);
         bytes = &bytes[len..];
     }
