@@ -5,6 +5,7 @@
 //! and a reference server.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod ci;
 mod differential;
 mod tidy;
@@ -18,6 +19,7 @@ usage: cargo xtask CHORE
 
   ci             all checks: format, lints, tidy, tests, documentation, differential
   tidy           what the compiler does not check: see CONTRIBUTING.md
+  bench          what the engine costs: instructions (valgrind), memory, thread scaling
   differential   random commands, compared with a reference server: [OPERATIONS [SEED]]
 ";
 
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["ci"] => ci::run(&root()),
         ["tidy"] => tidy::run(&root()),
+        ["bench"] => bench::run(&root()),
         ["differential", ref rest @ ..] => differential::run(&root(), rest),
         _ => Err(USAGE.to_owned()),
     };
