@@ -1,8 +1,8 @@
 //! Random commands on data, from a seed: typed, mostly sensible, now and then wrong on purpose.
 //!
 //! For tests that compare: Caudal with a reference server, effects with their replay. The commands
-//! stand in [`catalogue`] as templates, one line each, whose language is [`template`]'s; what goes
-//! into their gaps is chosen in [`words`]. What must stay true: the same seed gives the same
+//! stand in [`catalogue`] as templates, one line each, whose language is `template`'s; what goes
+//! into their gaps is chosen in `words`. What must stay true: the same seed gives the same
 //! commands.
 #![forbid(unsafe_code)]
 

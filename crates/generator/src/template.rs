@@ -6,8 +6,8 @@
 //! | `<member>` | a word of that kind, from [`crate::words`] |
 //! | `<n:zset>` | a number, and as many words of that kind; now and then another number |
 //! | `<each:weight>` | as many words of that kind as the last `<n:...>` gave |
-//! | `[A <x> | B]` | nothing, or one of the alternatives |
-//! | `{A | B <x>}` | one of the alternatives |
+//! | `[A <x> \| B]` | nothing, or one of the alternatives |
+//! | `{A \| B <x>}` | one of the alternatives |
 //! | `(<score> <member>)+` | its words one to four times, seldom some hundred times |
 
 use crate::words::choose;

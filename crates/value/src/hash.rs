@@ -201,7 +201,7 @@ impl<'a> IntoIterator for &'a Hash {
     }
 }
 
-/// A walk over the fields and values of a [`Hash`].
+/// A walk over the fields and values of a [`Hash`](struct@Hash).
 #[derive(Debug, Clone)]
 pub struct Iter<'a> {
     form: IterForm<'a>,
