@@ -12,13 +12,15 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     step("lints", || {
         cargo(root, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     })?;
-    step("tests", || tests(root))?;
     step("documentation", || {
         let mut command = cargo_command(root, &["doc", "--workspace", "--no-deps"]);
         command.env("RUSTDOCFLAGS", "-D warnings");
         finish(&mut command)
     })?;
-    step("differential", || differential::in_ci(root))
+    step("differential", || differential::in_ci(root))?;
+    // Last, so that the summary of all tests is what the output ends with.
+    say("== tests");
+    tests(root)
 }
 
 fn step(name: &str, check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
@@ -37,8 +39,8 @@ fn tests(root: &Path) -> Result<(), String> {
         .status()
         .is_ok_and(|status| status.success());
     if has_nextest {
-        cargo(root, &["nextest", "run", "--workspace", "--no-fail-fast"])?;
-        return cargo(root, &["test", "--quiet", "--workspace", "--doc"]);
+        cargo(root, &["test", "--quiet", "--workspace", "--doc"])?;
+        return cargo(root, &["nextest", "run", "--workspace", "--no-fail-fast"]);
     }
     cargo(root, &["test", "--quiet", "--workspace", "--no-fail-fast"])
 }

@@ -1,13 +1,15 @@
 //! The effects of any commands, replayed into an empty store, give the same keyspace.
 //!
-//! `CAUDAL_SEED` asks for the commands of an earlier run, `CAUDAL_ROUNDS` for more of them.
+//! `CAUDAL_SEED` asks for other commands, `CAUDAL_ROUNDS` for more.
 
 use caudal_engine::config::Config;
 use caudal_engine::local::{Client, Local, encode};
-use caudal_generator::{Generator, Words, asked, fresh_seed};
+use caudal_generator::{Generator, Words, asked};
 use caudal_wire::{Frame, frame};
 use std::collections::BTreeSet;
 
+/// The same commands each time: a change that breaks nothing fails no test.
+const SEED: u64 = 1;
 const ROUNDS: u64 = 12;
 const COMMANDS: usize = 1500;
 /// Commands between two comparisons.
@@ -19,7 +21,7 @@ const LATER_MS: u64 = 700_000;
 
 #[test]
 fn replaying_the_effects_of_any_commands_gives_the_same_keys() {
-    let seed = asked("CAUDAL_SEED", fresh_seed());
+    let seed = asked("CAUDAL_SEED", SEED);
     for round in 0..asked("CAUDAL_ROUNDS", ROUNDS) {
         let seed = seed.wrapping_add(round);
         if let Err(text) = check(seed, STRIDE) {

@@ -4,8 +4,8 @@
 //! else Redis, with what it does not know left out. Commands that neither or only one of the two
 //! has are left out. A failure is shrunk, and names its seed.
 //!
-//! `CAUDAL_OPERATIONS` and `CAUDAL_SEED` ask for more, or for an earlier run;
-//! `cargo xtask differential 1000000 7` sets them.
+//! `CAUDAL_OPERATIONS` and `CAUDAL_SEED` ask for more, and for others; `cargo xtask differential
+//! 1000000` sets them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,11 +17,13 @@ mod peers;
 mod reference;
 mod shrink;
 
-use caudal_generator::{Generator, Words, asked, fresh_seed};
+use caudal_generator::{Generator, Words, asked};
 use common::{Server, tell};
 use peers::Peers;
 use reference::Reference;
 
+/// The same commands each time: a change that breaks nothing fails no test.
+const SEED: u64 = 1;
 /// Some seconds' worth.
 const OPERATIONS: u64 = 4000;
 /// Commands from empty servers to a comparison of all keys.
@@ -43,7 +45,7 @@ fn caudal_answers_as_the_reference_does() {
     let tested = Server::start(&["--threads", "2"]);
     let peers = Peers { oracle: oracle.port, tested: tested.port, is_valkey: reference.is_valkey };
     let known = peers.commands_of_both();
-    let seed = asked("CAUDAL_SEED", fresh_seed());
+    let seed = asked("CAUDAL_SEED", SEED);
     let operations = asked("CAUDAL_OPERATIONS", OPERATIONS);
     tell(&format!(
         "{operations} operations of {} commands from seed {seed}, beside {}",
