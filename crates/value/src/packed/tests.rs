@@ -1,3 +1,5 @@
+//! The packed run held against a model, step by step, and its edges one by one.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! The sorted set held against a model, step by step, and its edges one by one.
+
 use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,3 +1,5 @@
+//! The tree held against a model, step by step, and its edges one by one.
+
 use super::inner::FANOUT;
 use super::leaf::LEAF_BYTES_MAX;
 use super::*;
