@@ -48,6 +48,8 @@ struct Parsed {
     inline: Option<Box<OwnedArgs>>,
     entry: Option<&'static Entry>,
     first_key: Option<(usize, KeyHash)>,
+    /// The connection's when the command was parsed: a SELECT before it may change it.
+    database: u8,
 }
 
 /// What a worker reuses from batch to batch.
@@ -95,42 +97,14 @@ impl Worker {
         let (mut goes_on, mut is_incomplete) = (true, false);
         while left > 0 && at < input.len() {
             let first_span = batch.spans.len();
-            match connection.parser.next(&input[at..], &limits, &mut batch.spans) {
-                Ok(Step::Command { consumed }) => {
-                    let spans = first_span..batch.spans.len();
-                    let args = Args::new(&input[at..], &batch.spans[spans.clone()]);
-                    let (entry, first_key) =
-                        look_up_again(engine, connection.database, args, batch.commands.last());
-                    let (start, end, inline) = (at, at + consumed, None);
-                    at = end;
-                    batch.commands.push(Parsed {
-                        member: number,
-                        spans,
-                        start,
-                        end,
-                        inline,
-                        entry,
-                        first_key,
-                    });
-                    left -= 1;
-                }
-                Ok(Step::Inline { consumed, words }) => {
+            let step = connection.parser.next(&input[at..], &limits, &mut batch.spans);
+            let (consumed, inline) = match step {
+                Ok(Step::Command { consumed }) => (consumed, None),
+                Ok(Step::Inline { consumed, words }) => (consumed, Some(Box::new(owned(&words)))),
+                Ok(Step::Empty { consumed }) => {
                     at += consumed;
-                    let inline = owned(&words);
-                    let (entry, first_key) = look_up(engine, connection.database, inline.view());
-                    let (spans, start, inline) = (0..0, at, Some(Box::new(inline)));
-                    batch.commands.push(Parsed {
-                        member: number,
-                        spans,
-                        start,
-                        end: at,
-                        inline,
-                        entry,
-                        first_key,
-                    });
-                    left -= 1;
+                    continue;
                 }
-                Ok(Step::Empty { consumed }) => at += consumed,
                 Ok(Step::Incomplete { .. }) => {
                     is_incomplete = true;
                     break;
@@ -143,7 +117,20 @@ impl Worker {
                     }
                     break;
                 }
-            }
+            };
+            let (spans, database) = (first_span..batch.spans.len(), connection.database);
+            let (entry, first_key) = match &inline {
+                None => {
+                    let args = Args::new(&input[at..], &batch.spans[spans.clone()]);
+                    look_up_again(engine, database, args, batch.commands.last())
+                }
+                Some(inline) => look_up(engine, database, inline.view()),
+            };
+            let (member, start, end) = (number, at, at + consumed);
+            let parsed = Parsed { member, spans, start, end, inline, entry, first_key, database };
+            batch.commands.push(parsed);
+            at = end;
+            left -= 1;
         }
         let executed = match batch.commands.last() {
             Some(parsed) if parsed.member == number => connection.input_start,
@@ -284,10 +271,8 @@ fn prefetch(engine: &Engine, batch: &Batch) {
     }
     let pin = caudal_table::pin();
     let keys = || {
-        batch.commands.iter().filter_map(|parsed| {
-            let (_, hash) = parsed.first_key?;
-            Some((batch.members[parsed.member].connection.database, hash))
-        })
+        let hashed = |parsed: &Parsed| Some((parsed.database, parsed.first_key?.1));
+        batch.commands.iter().filter_map(hashed)
     };
     keys().for_each(|(database, hash)| engine.keyspace.prefetch_bucket(database, hash, &pin));
     keys().for_each(|(database, hash)| engine.keyspace.prefetch_record(database, hash, &pin));

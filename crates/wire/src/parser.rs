@@ -12,6 +12,7 @@
 
 mod error;
 mod inline;
+mod short;
 
 pub use error::ProtocolError;
 
@@ -137,6 +138,20 @@ impl Parser {
         if self.partial.is_some() {
             return self.resume(input, limits, spans);
         }
+        if let Some(consumed) = short::command(input, limits, spans) {
+            return Ok(Step::Command { consumed });
+        }
+        self.begin(input, limits, spans)
+    }
+
+    /// Reads a command in any form from its first byte.
+    #[inline(never)]
+    fn begin(
+        &mut self,
+        input: &[u8],
+        limits: &Limits,
+        spans: &mut Vec<Span>,
+    ) -> Result<Step, ProtocolError> {
         let mut cursor = Cursor { input, at: 0, searched: 0 };
         let before = spans.len();
         match input {
@@ -220,7 +235,6 @@ struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// Reads on in a command; `missing` is 0 at its start.
-    #[inline]
     fn command(
         &mut self,
         missing: &mut u32,
@@ -228,15 +242,8 @@ impl<'a> Cursor<'a> {
         spans: &mut Vec<Span>,
     ) -> Result<Progress, ProtocolError> {
         if *missing == 0 {
-            let count = match short_header(&self.input[self.at..]) {
-                Some((count, len)) => {
-                    self.at += len;
-                    i64::from(count)
-                }
-                None => match self.multibulk_header()? {
-                    Some(count) => count,
-                    None => return Ok(Progress::Wanted(self.input.len() + 1)),
-                },
+            let Some(count) = self.multibulk_header()? else {
+                return Ok(Progress::Wanted(self.input.len() + 1));
             };
             if count <= 0 {
                 return Ok(Progress::Empty);
@@ -244,17 +251,8 @@ impl<'a> Cursor<'a> {
             *missing = multibulk_count(count, limits)?;
         }
         while *missing > 0 {
-            let rest = &self.input[self.at..];
-            let header = match rest {
-                [b'$', ..] => short_header(rest),
-                _ => None,
-            };
-            let (len, header_len) = match header {
-                Some((len, header_len)) => (len as usize, header_len),
-                None => match self.bulk_header()? {
-                    Some(header) => header,
-                    None => return Ok(Progress::Wanted(self.input.len() + 1)),
-                },
+            let Some((len, header_len)) = self.bulk_header()? else {
+                return Ok(Progress::Wanted(self.input.len() + 1));
             };
             let start = self.at + header_len;
             let span = bulk_span(start, len, limits)?;
@@ -273,7 +271,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads `*N` in any legal form and steps over it.
-    #[cold]
     fn multibulk_header(&mut self) -> Result<Option<i64>, ProtocolError> {
         let Some((digits, len)) = self.header_line(ProtocolError::TooBigMultibulkCount)? else {
             return Ok(None);
@@ -284,7 +281,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads `$N` in any legal form: the length, and the header's own.
-    #[cold]
     fn bulk_header(&mut self) -> Result<Option<(usize, usize)>, ProtocolError> {
         let first = self.input.get(self.at).copied();
         let Some((digits, len)) = self.header_line(ProtocolError::TooBigBulkCount)? else {
@@ -328,25 +324,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A header of one to three digits: the number, and the header's bytes. `None` for any other, which
-/// the long way then reads or refuses.
-#[inline(always)]
-fn short_header(header: &[u8]) -> Option<(u32, usize)> {
-    let digit = |byte: u8| u32::from(byte - b'0');
-    match *header {
-        [_, a @ b'0'..=b'9', b'\r', b'\n', ..] => Some((digit(a), 4)),
-        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', b'\r', b'\n', ..] => {
-            Some((digit(a) * 10 + digit(b), 5))
-        }
-        [_, a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', b'\r', b'\n', ..] => {
-            Some((digit(a) * 100 + digit(b) * 10 + digit(c), 6))
-        }
-        _ => None,
-    }
-}
-
 /// Checks a count above zero.
-#[inline]
 fn multibulk_count(count: i64, limits: &Limits) -> Result<u32, ProtocolError> {
     let legal = u32::try_from(count).ok().filter(|&count| count <= limits.multibulk_max);
     let count = legal.ok_or(ProtocolError::InvalidMultibulkLength)?;
@@ -357,7 +335,6 @@ fn multibulk_count(count: i64, limits: &Limits) -> Result<u32, ProtocolError> {
 }
 
 /// Checks an argument's length. Beyond 4 GiB of input a span could not name its place.
-#[inline]
 fn bulk_span(start: usize, len: usize, limits: &Limits) -> Result<Span, ProtocolError> {
     let bytes = len as u64;
     if bytes > limits.bulk_bytes_max {

@@ -321,22 +321,62 @@ impl<'a> Reply<'a> {
 /// Room for the longest header and the end of a string.
 const HEADER_BYTES: usize = 32;
 
-/// `$16\r\n` and its kind. Most lengths have one or two digits.
+/// `$16\r\n` and its kind.
 #[inline]
 fn push_header(tail: &mut Vec<u8>, kind: u8, len: usize) {
-    match len {
-        0..10 => tail.extend_from_slice(&[kind, digit(len), b'\r', b'\n']),
-        10..100 => tail.extend_from_slice(&[kind, digit(len / 10), digit(len), b'\r', b'\n']),
-        100..1000 => {
-            let digits = [kind, digit(len / 100), digit(len / 10), digit(len), b'\r', b'\n'];
-            tail.extend_from_slice(&digits);
+    match HEADERS.get(len) {
+        Some(header) => {
+            // Eight bytes at once; those behind the header's own are cut off again.
+            let end = tail.len() + header.len;
+            tail.extend_from_slice(&(header.bytes | u64::from(kind)).to_le_bytes());
+            tail.truncate(end);
         }
-        _ => {
+        None => {
             tail.push(kind);
             tail.extend_from_slice(itoa::Buffer::new().format(len).as_bytes());
             tail.extend_from_slice(b"\r\n");
         }
     }
+}
+
+/// A header without its kind, as a little-endian word.
+#[derive(Clone, Copy)]
+struct Header {
+    bytes: u64,
+    len: usize,
+}
+
+/// The headers of small numbers.
+static HEADERS: [Header; 256] = {
+    let mut headers = [Header { bytes: 0, len: 0 }; 256];
+    let mut number = 0;
+    while number < headers.len() {
+        headers[number] = header_of(number as u64);
+        number += 1;
+    }
+    headers
+};
+
+/// Spells a number below 1,000.
+const fn header_of(number: u64) -> Header {
+    /// `\r\n`
+    const END: u64 = 0x0a0d;
+    const ZERO: u64 = b'0' as u64;
+    let digits = [number / 100, number / 10 % 10, number % 10];
+    let mut at = if number < 10 {
+        2
+    } else if number < 100 {
+        1
+    } else {
+        0
+    };
+    let (mut bytes, mut len) = (0, 1);
+    while at < digits.len() {
+        bytes |= (digits[at] + ZERO) << (8 * len);
+        at += 1;
+        len += 1;
+    }
+    Header { bytes: bytes | END << (8 * len), len: len + 2 }
 }
 
 /// The last digit of a number.

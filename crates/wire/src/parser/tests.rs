@@ -279,6 +279,19 @@ proptest! {
     }
 
     #[test]
+    fn the_common_case_reads_headers_as_the_general_way_does(
+        zeros in "0{0,2}",
+        len in prop_oneof![0usize..1200, 9_990usize..10_010, 99_990usize..100_010],
+    ) {
+        let mut input = format!("*1\r\n${zeros}{len}\r\n").into_bytes();
+        input.resize(input.len() + len, b'x');
+        input.extend_from_slice(b"\r\n");
+        // In two pieces it is read the general way.
+        let (head, rest) = input.split_at(1);
+        prop_assert_eq!(whole(&input), feed([head, rest], &Limits::default()));
+    }
+
+    #[test]
     fn splitting_changes_nothing(
         input in traffic(),
         sizes in proptest::collection::vec(1usize..30, 1..9),
