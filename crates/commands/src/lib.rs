@@ -13,6 +13,7 @@ mod sample;
 mod scan;
 mod spec;
 
+mod bitmap;
 mod generic;
 mod hash;
 mod list;

@@ -28,6 +28,7 @@ impl Command {
 /// Every command, family by family.
 pub fn all() -> impl Iterator<Item = &'static Command> {
     [
+        crate::bitmap::COMMANDS,
         crate::generic::COMMANDS,
         crate::hash::COMMANDS,
         crate::list::COMMANDS,

@@ -18,6 +18,12 @@ pub enum Group {
     Hash,
     /// Sorted sets.
     SortedSet,
+    /// Bits of strings.
+    Bitmap,
+    /// Places on Earth.
+    Geo,
+    /// Estimates of how many different elements there were.
+    HyperLogLog,
     /// MULTI and its family.
     Transactions,
     /// Scripts and functions.
@@ -38,6 +44,9 @@ impl Group {
             Group::Set => "set",
             Group::Hash => "hash",
             Group::SortedSet => "sorted-set",
+            Group::Bitmap => "bitmap",
+            Group::Geo => "geo",
+            Group::HyperLogLog => "hyperloglog",
             Group::Transactions => "transactions",
             Group::Scripting => "scripting",
             Group::Connection => "connection",

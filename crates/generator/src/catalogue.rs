@@ -4,13 +4,26 @@
 //! knows which they are.
 
 /// The groups, each with its templates.
-pub const GROUPS: [(&str, &[&str]); 6] = [
+pub const GROUPS: [(&str, &[&str]); 7] = [
+    ("bitmap", BITMAP),
     ("string", STRING),
     ("generic", GENERIC),
     ("list", LIST),
     ("set", SET),
     ("hash", HASH),
     ("sorted-set", SORTED_SET),
+];
+
+const BITMAP: &[&str] = &[
+    "BITCOUNT <string> [<index> [<index> [BIT|BYTE|x]]]",
+    "BITFIELD <string> ({GET <field> <bit>|SET <field> <bit> <integer>\
+        |INCRBY <field> <bit> <integer>|OVERFLOW {WRAP|SAT|FAIL|x}})+",
+    "BITFIELD_RO <string> (GET <field> <bit>)+",
+    "BITOP {AND|OR|XOR} <string> (<string>)+",
+    "BITOP NOT <string> <string>",
+    "BITPOS <string> <digit> [<index> [<index> [BIT|BYTE|x]]]",
+    "GETBIT <string> <offset>",
+    "SETBIT <string> <offset> <digit>",
 ];
 
 const STRING: &[&str] = &[

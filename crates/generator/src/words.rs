@@ -40,6 +40,8 @@ const VALUES: [&str; 10] = ["", "a", "10", "-7", "0", "hello world", "3.5", "1e5
 const PATTERNS: [&str; 8] = ["*", "string:*", "*:1", "?et:[0-2]", "[^s]*", "z*t:\\2", "m1*", "x"];
 const JUNK: [&str; 10] = ["", "x", "-1", "NX", "GET", "COUNT", "LIMIT", "string:1", "*", "0"];
 const LEX_BOUNDS: [&str; 9] = ["-", "+", "[m1", "(m1", "[m25", "(m3", "[", "(zz", "m1"];
+/// Of BITFIELD.
+const FIELDS: [&str; 11] = ["u1", "u4", "u8", "i8", "i5", "u16", "i32", "u63", "i64", "u64", "i0"];
 const ENCODED_TYPES: [&str; 7] = ["string", "list", "set", "hash", "zset", "STRING", "stream"];
 
 /// A word of a kind that templates name.
@@ -72,7 +74,10 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
         }
         // Where to begin: what lies before the first is not defined.
         "from" => random.below(7).to_string(),
-        "offset" => integer(random, 0, 100),
+        "digit" => (*random.of(&["0", "0", "0", "1", "1", "1", "2", "x"])).to_owned(),
+        "field" => (*random.of(&FIELDS)).to_owned(),
+        "bit" if random.once_in(2) => format!("#{}", random.below(9)),
+        "bit" | "offset" => integer(random, 0, 100),
         "float" | "score" | "weight" => float(random),
         "bound" if random.once_in(4) => (*random.of(&["-inf", "+inf"])).to_owned(),
         "bound" if random.once_in(4) => format!("({}", float(random)),

@@ -1,11 +1,11 @@
-//! Changing a part of a string: APPEND, SETRANGE.
+//! Changing a part of a string: APPEND, SETRANGE, SETBIT, BITFIELD, PFADD.
 //!
 //! A long string is changed in its own buffer (a copy of it, while a reply still shares it); a
 //! short one in its record's block, as long as that has room.
 
 use super::text::Text;
 use crate::{Context, Error};
-use caudal_keyspace::{Key, Keys, SetExpiry};
+use caudal_keyspace::{Key, Keys, SetExpiry, WrongType};
 use caudal_table::{INLINE_BYTES_MAX, NewValue, RecordMut, ValueMut, ValueRef};
 use caudal_value::Blob;
 use std::sync::Arc;
@@ -32,22 +32,16 @@ pub(crate) fn write(
 ) -> Result<Option<usize>, Error> {
     let bytes_max = context.settings.string_bytes_max;
     let Some(mut record) = context.keys.record_mut(key) else { return Ok(None) };
-    let length = match record.value() {
-        ValueRef::Object(_) => return Err(Error::WRONG_TYPE),
-        value => Text::of(value).len(),
-    };
+    let length = length_of(&record)?;
     let offset = match at {
         At::End => length,
         At::Offset(offset) => offset,
     };
     let end = checked_end(offset, bytes.len(), bytes_max)?;
     let new_length = length.max(end);
-    if !write_in_place(&mut record, offset..end, bytes) {
-        let mut text = Vec::with_capacity(new_length);
-        text.extend_from_slice(&Text::of(record.value()));
-        text.resize(new_length, 0);
-        text[offset..end].copy_from_slice(bytes);
-        store(&mut context.keys, key, text);
+    let copy = |text: &mut [u8]| text[offset..end].copy_from_slice(bytes);
+    if let ((), Some(text)) = change_record(&mut record, new_length, copy) {
+        store(&mut context.keys, key, text, SetExpiry::Keep);
     }
     Ok(Some(new_length))
 }
@@ -65,8 +59,51 @@ pub(crate) fn create(
     let end = checked_end(offset, bytes.len(), context.settings.string_bytes_max)?;
     let mut text = vec![0; end];
     text[offset..].copy_from_slice(bytes);
-    store(&mut context.keys, key, text);
+    store(&mut context.keys, key, text, SetExpiry::Keep);
     Ok(end)
+}
+
+/// Has `change` work on the string at a key, a new one if there is none, made at least
+/// `length_min` long by zeros. Returns what `change` does, and whether the string became longer.
+/// The caller has held `length_min` against the limit.
+///
+/// # Errors
+/// The key holds another type.
+pub(crate) fn change<R>(
+    keys: &mut Keys<'_, '_>,
+    key: &Key<'_>,
+    length_min: usize,
+    change: impl FnOnce(&mut [u8]) -> R,
+) -> Result<(R, bool), WrongType> {
+    let Some(mut record) = keys.record_mut(key) else {
+        let mut text = vec![0; length_min];
+        let result = change(&mut text);
+        store(keys, key, text, SetExpiry::Keep);
+        return Ok((result, true));
+    };
+    let length = length_of(&record)?;
+    let (result, moved) = change_record(&mut record, length.max(length_min), change);
+    if let Some(text) = moved {
+        store(keys, key, text, SetExpiry::Keep);
+    }
+    Ok((result, length_min > length))
+}
+
+/// Stores a string that was made piece by piece: its encoding is raw whatever its length.
+pub(crate) fn store(keys: &mut Keys<'_, '_>, key: &Key<'_>, text: Vec<u8>, expiry: SetExpiry) {
+    if text.len() > INLINE_BYTES_MAX {
+        keys.set(key, NewValue::Blob(Blob::new(text)), expiry);
+        return;
+    }
+    keys.set(key, NewValue::Bytes(&text), expiry);
+    keys.record_mut(key).expect("it was just stored").mark_edited();
+}
+
+fn length_of(record: &RecordMut<'_>) -> Result<usize, WrongType> {
+    match record.value() {
+        ValueRef::Object(_) => Err(WrongType),
+        value => Ok(Text::of(value).len()),
+    }
 }
 
 fn checked_end(offset: usize, length: usize, bytes_max: u64) -> Result<usize, Error> {
@@ -74,33 +111,29 @@ fn checked_end(offset: usize, length: usize, bytes_max: u64) -> Result<usize, Er
     end.ok_or(Error::TOO_LONG)
 }
 
-/// False: there is no room where the string stands.
-fn write_in_place(record: &mut RecordMut<'_>, part: std::ops::Range<usize>, bytes: &[u8]) -> bool {
+/// Has `change` work on a string made `length` long. If there is no room for that where it stands,
+/// the changed string is given back, to be stored.
+fn change_record<R>(
+    record: &mut RecordMut<'_>,
+    length: usize,
+    change: impl FnOnce(&mut [u8]) -> R,
+) -> (R, Option<Vec<u8>>) {
     let fits = match record.value_mut() {
         ValueMut::Blob(blob) => {
             let text = Arc::make_mut(blob);
-            if text.len() < part.end {
-                text.resize(part.end, 0);
-            }
-            text[part].copy_from_slice(bytes);
-            return true;
+            text.resize(length, 0);
+            return (change(text), None);
         }
-        ValueMut::Bytes(text) => text.len() >= part.end || record.try_resize(part.end),
+        ValueMut::Bytes(text) => text.len() == length || record.try_resize(length),
         ValueMut::Integer(_) | ValueMut::Object(_) => false,
     };
     if fits && let ValueMut::Bytes(text) = record.value_mut() {
-        text[part].copy_from_slice(bytes);
+        let result = change(text);
         record.mark_edited();
+        return (result, None);
     }
-    fits
-}
-
-/// Stores a string as one that was changed in part.
-fn store(keys: &mut Keys<'_, '_>, key: &Key<'_>, text: Vec<u8>) {
-    if text.len() > INLINE_BYTES_MAX {
-        keys.set(key, NewValue::Blob(Blob::new(text)), SetExpiry::Keep);
-        return;
-    }
-    keys.set(key, NewValue::Bytes(&text), SetExpiry::Keep);
-    keys.record_mut(key).expect("it was just stored").mark_edited();
+    let mut text = Vec::with_capacity(length);
+    text.extend_from_slice(&Text::of(record.value()));
+    text.resize(length, 0);
+    (change(&mut text), Some(text))
 }

@@ -2,7 +2,7 @@
 
 mod append;
 mod delifeq;
-mod edit;
+pub(crate) mod edit;
 mod get;
 mod getdel;
 mod getex;
@@ -20,7 +20,7 @@ mod setex;
 mod setnx;
 mod setrange;
 mod strlen;
-mod text;
+pub(crate) mod text;
 
 use crate::Command;
 
