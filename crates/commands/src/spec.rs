@@ -32,6 +32,8 @@ pub enum Group {
     Connection,
     /// The server as a whole.
     Server,
+    /// Messages.
+    PubSub,
 }
 
 impl Group {
@@ -51,6 +53,7 @@ impl Group {
             Group::Scripting => "scripting",
             Group::Connection => "connection",
             Group::Server => "server",
+            Group::PubSub => "pubsub",
         }
     }
 }
@@ -152,8 +155,11 @@ impl KeyFlags {
     /// The key's kind of access depends on the arguments.
     pub const VARIABLE: KeyFlags = KeyFlags(1 << 8);
 
+    /// No key, although it decides where the command runs: a channel of a shard.
+    pub const NOT_KEY: KeyFlags = KeyFlags(1 << 9);
+
     /// COMMAND's names, in Redis's order.
-    pub const NAMES: [(KeyFlags, &'static str); 9] = [
+    pub const NAMES: [(KeyFlags, &'static str); 10] = [
         (KeyFlags::RO, "RO"),
         (KeyFlags::RW, "RW"),
         (KeyFlags::OW, "OW"),
@@ -162,6 +168,7 @@ impl KeyFlags {
         (KeyFlags::UPDATE, "update"),
         (KeyFlags::INSERT, "insert"),
         (KeyFlags::DELETE, "delete"),
+        (KeyFlags::NOT_KEY, "not_key"),
         (KeyFlags::VARIABLE, "variable_flags"),
     ];
 

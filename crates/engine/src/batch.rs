@@ -173,6 +173,9 @@ impl Worker {
             };
             let request = Request { entry: parsed.entry, args, first_key: parsed.first_key };
             let progress = self.dispatch(engine, &mut held, connection, request, &mut clock);
+            if connection.listens {
+                self.catch_up_after_command(connection);
+            }
             match progress {
                 Progress::Done => {
                     *done = parsed.end;

@@ -1,7 +1,7 @@
 //! All commands, by name: those on data and those on the session, in one table made once.
 
 use crate::session::{self, SessionCommand};
-use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, Outcome, Spec};
+use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Spec};
 use caudal_table::Mode;
 use std::sync::OnceLock;
 
@@ -46,7 +46,9 @@ impl Entry {
 
     fn new(id: usize, spec: Spec, handler: Handler) -> Entry {
         let single_key = match spec.keys() {
-            [key] if key.find == (Find::Range { last: key.first as i8, step: 1 }) => {
+            [key]
+                if is_key(&key) && key.find == (Find::Range { last: key.first as i8, step: 1 }) =>
+            {
                 Some((usize::from(key.first), mode_of(key.flags)))
             }
             _ => None,
@@ -60,7 +62,7 @@ impl Entry {
                 }
                 _ => (0, 0),
             },
-            first_key: spec.keys().first().map(|key| {
+            first_key: spec.keys().first().filter(is_key).map(|key| {
                 usize::from(key.first) + usize::from(!matches!(key.find, Find::Range { .. }))
             }),
             spec,
@@ -74,7 +76,7 @@ impl Entry {
     /// Calls `each` for every key's argument index, with what happens to it. Nothing if the
     /// arguments do not make sense: the command will say why.
     pub(crate) fn each_key(&self, args: Args<'_>, mut each: impl FnMut(usize, KeyFlags)) {
-        for key in self.spec.keys() {
+        for key in self.spec.keys().iter().filter(is_key) {
             let first = usize::from(key.first);
             match key.find {
                 Find::Range { last, step } => {
@@ -101,6 +103,11 @@ impl Entry {
             }
         }
     }
+}
+
+/// Whether an argument names a key, and not something else that belongs to a slot.
+fn is_key(spec: &&KeySpec) -> bool {
+    !spec.flags.has(KeyFlags::NOT_KEY)
 }
 
 /// How the slot of a key with these flags is locked.

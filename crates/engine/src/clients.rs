@@ -2,6 +2,7 @@
 //! worker.
 
 use crate::connection::Peer;
+use crate::pubsub::TOPICS;
 use caudal_keyspace::Waiter;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -33,6 +34,8 @@ pub(crate) struct ClientInfo {
     pub(crate) queued: AtomicU32,
     /// Keys watched.
     pub(crate) watched: AtomicU32,
+    /// Names subscribed to, by topic.
+    pub(crate) subscriptions: [AtomicU32; TOPICS],
     pub(crate) no_evict: AtomicBool,
     pub(crate) no_touch: AtomicBool,
     /// CLIENT CAPA: the client follows redirections.
@@ -74,6 +77,7 @@ impl ClientInfo {
             output: AtomicU64::new(0),
             queued: AtomicU32::new(0),
             watched: AtomicU32::new(0),
+            subscriptions: Default::default(),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             follows_redirections: AtomicBool::new(false),
@@ -86,6 +90,11 @@ impl ClientInfo {
     /// Whether it waits for a key or for the end of a pause.
     pub(crate) fn is_blocked(&self) -> bool {
         self.paused.load(Relaxed) || self.text().waiter.is_some()
+    }
+
+    /// Whether it subscribes to anything.
+    pub(crate) fn is_subscriber(&self) -> bool {
+        self.subscriptions.iter().any(|names| names.load(Relaxed) > 0)
     }
 
     /// The words, for a moment.

@@ -3,7 +3,9 @@
 
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
+use crate::pubsub::Subscriptions;
 use crate::transaction::{Queue, Watching};
+use crate::worker::Token;
 use caudal_keyspace::Waiter;
 use caudal_wire::{Output, Parser, Protocol, Reply};
 use std::sync::Arc;
@@ -88,7 +90,12 @@ pub(crate) enum ReplyMode {
 /// A connection.
 pub(crate) struct Connection {
     pub(crate) info: Arc<ClientInfo>,
+    /// Its place among its worker's connections.
+    pub(crate) token: Token,
     pub(crate) output: Output,
+    /// While CLIENT REPLY takes a command's replies away and `output` is what it takes: where
+    /// messages go.
+    pub(crate) unmuted: Option<Box<Output>>,
     /// Received bytes; those before `input_start` are executed.
     pub(crate) input: Vec<u8>,
     /// <= input.len()
@@ -111,6 +118,12 @@ pub(crate) struct Connection {
     pub(crate) is_ready: bool,
     /// Whether it stands in the worker's list of connections to send for.
     pub(crate) is_outgoing: bool,
+    /// Whether post may come for it.
+    pub(crate) listens: bool,
+    /// The worker's post up to this number has been given to it.
+    pub(crate) heard: u64,
+    /// What it subscribes to, if to anything.
+    pub(crate) subscriptions: Option<Box<Subscriptions>>,
     /// How often its next command found its slots busy.
     pub(crate) parked_times: u8,
     /// Whether its next command runs at the gate, because its lock set starved.
@@ -123,10 +136,12 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection that has said nothing yet.
-    pub(crate) fn new(info: ClientInfo, authenticated: bool) -> Connection {
+    pub(crate) fn new(info: ClientInfo, token: Token, authenticated: bool) -> Connection {
         Connection {
             info: Arc::new(info),
+            token,
             output: Output::default(),
+            unmuted: None,
             input: Vec::new(),
             input_start: 0,
             parser: Parser::default(),
@@ -142,6 +157,9 @@ impl Connection {
             has_ended: false,
             is_ready: false,
             is_outgoing: false,
+            listens: false,
+            heard: 0,
+            subscriptions: None,
             parked_times: 0,
             needs_gate: false,
             queue: None,

@@ -94,7 +94,8 @@ impl Worker {
             self.sample(engine);
             if self.cycle.slices.is_multiple_of(SLICES as u64) {
                 self.close_idle();
-                if self.tuning.output_limit.soft_bytes > 0 {
+                let has_limit = self.tuning.output_limit.soft_bytes > 0;
+                if has_limit || !self.audience.is_empty() {
                     self.close_unread();
                 }
             }

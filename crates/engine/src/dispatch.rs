@@ -3,7 +3,7 @@
 use crate::batch::Request;
 use crate::catalog::{Catalog, Entry, Handler};
 use crate::command_log::{self, Cause};
-use crate::connection::{Close, Connection, ReplyMode, State};
+use crate::connection::{Connection, ReplyMode, State};
 use crate::engine::Engine;
 use crate::execute::{Call, Progress};
 use crate::session::Session;
@@ -11,6 +11,7 @@ use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags};
 use caudal_keyspace::Held;
+use caudal_wire::{Output, Protocol};
 use std::sync::atomic::Ordering::Relaxed;
 
 const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-command option is \
@@ -83,7 +84,7 @@ impl Worker {
         clock: &mut u64,
     ) -> Progress {
         let before = std::mem::replace(&mut connection.reply_mode, ReplyMode::On);
-        let sent = std::mem::take(&mut connection.output);
+        connection.unmuted = Some(Box::new(std::mem::take(&mut connection.output)));
         // CLIENT REPLY sets the mode anew; what is left at `On` was not touched, unless it was
         // said.
         connection.said_reply_mode = false;
@@ -92,7 +93,8 @@ impl Worker {
             waiting.is_muted = true;
         }
         let said = connection.said_reply_mode;
-        let reply = std::mem::replace(&mut connection.output, sent);
+        let unmuted = connection.unmuted.take().map_or_else(Output::default, |output| *output);
+        let reply = std::mem::replace(&mut connection.output, unmuted);
         if said && connection.reply_mode == ReplyMode::On {
             connection.output.append(reply);
         } else if !said && before == ReplyMode::Off {
@@ -129,6 +131,16 @@ impl Worker {
             let name = &entry.full_name;
             let text = format!("ERR Command '{name}' not allowed inside a transaction");
             return Err(Error::new(text));
+        }
+        if connection.subscriptions.is_some()
+            && connection.protocol == Protocol::Resp2
+            && !is_for_subscribers(entry)
+        {
+            return Err(Error::new(format!(
+                "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / \
+                 RESET are allowed in this context",
+                entry.full_name
+            )));
         }
         if self.over_memory && may_grow(connection, entry) {
             return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
@@ -267,26 +279,9 @@ impl Worker {
 
     /// Closes a connection whose unsent replies pass `client-output-buffer-limit`.
     pub(crate) fn check_output_limit(&mut self, connection: &mut Connection) {
-        let (limit, unsent) = (self.tuning.output_limit, connection.output.bytes() as u64);
-        let passes = |bytes: u64| bytes > 0 && unsent > bytes;
-        if passes(limit.soft_bytes) {
-            let since = *connection.over_soft_limit_ms.get_or_insert(self.now.unix_ms);
-            let over_ms = self.now.unix_ms.saturating_sub(since);
-            if over_ms > limit.soft_seconds.saturating_mul(1000) {
-                return self.close_for_output(connection);
-            }
-        } else {
-            connection.over_soft_limit_ms = None;
+        if self.tuning.closes_for_output(connection, self.now.unix_ms) {
+            stats::add(&self.shared().stats.output_limit_closed, 1);
         }
-        if passes(limit.hard_bytes) {
-            self.close_for_output(connection);
-        }
-    }
-
-    #[cold]
-    fn close_for_output(&self, connection: &mut Connection) {
-        stats::add(&self.shared().stats.output_limit_closed, 1);
-        connection.close = Close::Now;
     }
 }
 
@@ -318,6 +313,14 @@ fn is_secret(entry: &Entry, args: Args<'_>, index: usize) -> bool {
 fn is_transaction_control(entry: &Entry) -> bool {
     entry.spec.parent.is_none()
         && matches!(entry.spec.name, "EXEC" | "DISCARD" | "MULTI" | "WATCH" | "QUIT" | "RESET")
+}
+
+/// What a subscriber may say in RESP2, where every reply to it reads as a message.
+#[cold]
+fn is_for_subscribers(entry: &Entry) -> bool {
+    let names = ["SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE"];
+    let others = ["SUNSUBSCRIBE", "PING", "QUIT", "RESET"];
+    entry.spec.parent.is_none() && names.iter().chain(&others).any(|name| *name == entry.spec.name)
 }
 
 /// Whether a command, or the transaction that it ends, changes data.

@@ -6,6 +6,7 @@ use crate::command_log::CommandLogs;
 use crate::config::Config;
 use crate::latency::Monitor;
 use crate::mail::{Mail, Mailbox, Wake};
+use crate::pubsub::PubSub;
 use crate::rates::Rates;
 use crate::stats::Stats;
 use crate::worker::Worker;
@@ -119,6 +120,7 @@ pub struct Engine {
     pub(crate) workers: Arc<[Shared]>,
     pub(crate) clients: Clients,
     pub(crate) pause: Pause,
+    pub(crate) pubsub: PubSub,
     pub(crate) command_logs: CommandLogs,
     pub(crate) latency: Monitor,
     pub(crate) rates: Rates,
@@ -150,6 +152,7 @@ impl Engine {
             let mail = Mail::Unparked { connection: parked.connection };
             mailboxes[usize::from(parked.worker)].mailbox.send(mail);
         };
+        let pubsub = PubSub::new(Arc::clone(&workers));
         Arc::new(Engine {
             keyspace: Keyspace::new(config.process.databases as usize, environment.seed, resume),
             gate: Gate::new(environment.workers),
@@ -157,6 +160,7 @@ impl Engine {
             workers,
             clients: Clients::default(),
             pause: Pause::default(),
+            pubsub,
             command_logs: CommandLogs::default(),
             latency: Monitor::default(),
             rates: Rates::default(),

@@ -20,6 +20,7 @@ mod execute;
 mod latency;
 pub mod local;
 mod mail;
+mod pubsub;
 mod rates;
 mod session;
 mod stats;

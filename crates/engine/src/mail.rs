@@ -1,5 +1,6 @@
 //! Messages between workers. Sending never waits; the receiver reads its mail once a turn.
 
+use crate::pubsub::{Post, Postbox};
 use caudal_wire::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -29,6 +30,8 @@ pub(crate) struct Mailbox {
     mail: Mutex<Vec<Mail>>,
     /// Whether `mail` may hold something: read each turn without the lock.
     full: AtomicBool,
+    /// Messages for the worker's connections.
+    postbox: Postbox,
     wake: OnceLock<Wake>,
 }
 
@@ -42,9 +45,25 @@ impl Mailbox {
     pub(crate) fn send(&self, mail: Mail) {
         self.mail.lock().unwrap_or_else(PoisonError::into_inner).push(mail);
         // Only the first message of a turn wakes: the receiver clears the mark before it reads.
-        if !self.full.swap(true, Ordering::AcqRel)
-            && let Some(wake) = self.wake.get()
-        {
+        if !self.full.swap(true, Ordering::AcqRel) {
+            self.wake();
+        }
+    }
+
+    /// Leaves a message for connections of the worker.
+    pub(crate) fn post(&self, post: Post) {
+        if self.postbox.leave(post) {
+            self.wake();
+        }
+    }
+
+    /// Where such messages wait.
+    pub(crate) fn postbox(&self) -> &Postbox {
+        &self.postbox
+    }
+
+    fn wake(&self) {
+        if let Some(wake) = self.wake.get() {
             wake();
         }
     }
@@ -59,6 +78,6 @@ impl Mailbox {
 
     /// Whether there is something to take.
     pub(crate) fn is_full(&self) -> bool {
-        self.full.load(Ordering::Acquire)
+        self.full.load(Ordering::Acquire) || self.postbox.is_full()
     }
 }

@@ -197,7 +197,9 @@ fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
     if stale {
         connection.reply().null_array();
     } else {
+        worker.in_transaction = true;
         worker.run_queue(engine, &mut held, connection, &queue);
+        worker.in_transaction = false;
     }
     drop(held);
     if alone {
@@ -205,6 +207,9 @@ fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
         engine.open_gate(worker.id);
     }
     worker.end_transaction(connection);
+    let messages = std::mem::take(&mut worker.after_exec);
+    let Connection { output, unmuted, .. } = connection;
+    unmuted.as_deref_mut().unwrap_or(output).append(messages);
     Ok(Progress::Done)
 }
 

@@ -2,7 +2,7 @@
 //! configuration changes.
 
 use crate::config::{Config, Log, OutputLimit};
-use crate::connection::Peer;
+use crate::connection::{Close, Connection, Peer};
 use crate::engine::Engine;
 use caudal_commands::Settings;
 use caudal_value::Limits;
@@ -18,6 +18,8 @@ pub(crate) struct Tuning {
     parser: caudal_wire::Limits,
     /// When unsent replies close a client.
     pub(crate) output_limit: OutputLimit,
+    /// When unsent messages and replies close a subscriber.
+    pub(crate) subscriber_output_limit: OutputLimit,
     /// What a command must reach to be logged; `u64::MAX` where nothing is.
     pub(crate) thresholds: Thresholds,
     /// Whether each command's latencies are kept.
@@ -64,10 +66,34 @@ impl Tuning {
             settings: Settings { string_bytes_max: bulk_bytes_max, lfu: false },
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
             output_limit: config.clients.output_limits.normal,
+            subscriber_output_limit: config.clients.output_limits.pubsub,
             thresholds: Thresholds::of(&config.log),
             tracks_latency: config.log.latency_tracking,
             config,
         }
+    }
+
+    /// Marks a connection to be closed if its unsent bytes pass its limit. True: it did now.
+    #[inline]
+    pub(crate) fn closes_for_output(&self, connection: &mut Connection, now_ms: u64) -> bool {
+        let limit = match connection.subscriptions {
+            None => &self.output_limit,
+            Some(_) => &self.subscriber_output_limit,
+        };
+        let unsent = connection.output.bytes() as u64;
+        let passes = |bytes: u64| bytes > 0 && unsent > bytes;
+        let mut is_over = passes(limit.hard_bytes);
+        if passes(limit.soft_bytes) {
+            let since = *connection.over_soft_limit_ms.get_or_insert(now_ms);
+            let over_ms = now_ms.saturating_sub(since);
+            is_over |= over_ms > limit.soft_seconds.saturating_mul(1000);
+        } else {
+            connection.over_soft_limit_ms = None;
+        }
+        if is_over {
+            connection.close = Close::Now;
+        }
+        is_over
     }
 
     /// What a client may send.

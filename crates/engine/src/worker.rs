@@ -7,6 +7,7 @@ use crate::connection::{Close, Connection, Peer, State, Status};
 use crate::cycle::Cycle;
 use crate::engine::{Engine, Shared};
 use crate::mail::Mail;
+use crate::pubsub::{Audience, Inbox};
 use crate::stats;
 use crate::tuning::{Tuning, refusal};
 use caudal_commands::Random;
@@ -63,6 +64,14 @@ pub struct Worker {
     pub(crate) stale: Stale,
     /// Messages of this worker to itself, read at the end of each batch.
     pub(crate) own_mail: VecDeque<Mail>,
+    /// Messages for this worker's connections.
+    pub(crate) inbox: Inbox,
+    /// Who gets them.
+    pub(crate) audience: Audience,
+    /// Whether EXEC is running.
+    pub(crate) in_transaction: bool,
+    /// Messages for the connection whose EXEC is running: they follow its reply.
+    pub(crate) after_exec: Output,
     pub(crate) timers: Timers,
     pub(crate) cycle: Cycle,
     /// Whether this turn's used memory is above `maxmemory`.
@@ -71,7 +80,7 @@ pub struct Worker {
     free: Vec<Token>,
     by_id: HashMap<u64, Token>,
     ready: VecDeque<Token>,
-    outgoing: Vec<Token>,
+    pub(crate) outgoing: Vec<Token>,
     buffers: Vec<Vec<u8>>,
     pub(crate) batch: Batch,
     /// Tables of flushed databases, freed a few a turn.
@@ -101,6 +110,10 @@ impl Worker {
             ready_keys: Vec::new(),
             stale: Stale::default(),
             own_mail: VecDeque::new(),
+            inbox: Inbox::default(),
+            audience: Audience::default(),
+            in_transaction: false,
+            after_exec: Output::default(),
             timers: Timers::default(),
             over_memory: false,
             connections: Vec::new(),
@@ -145,13 +158,13 @@ impl Worker {
         let id = self.engine.clients.next_id();
         let worker = u16::try_from(self.id).expect("few workers");
         let info = ClientInfo::new(id, worker, peer, self.now.unix_ms);
-        let connection = Connection::new(info, config.security.password.is_none());
-        connection.info.text().user = "default".to_owned();
-        self.engine.clients.add(Arc::clone(&connection.info));
         let token = self.free.pop().unwrap_or_else(|| {
             self.connections.push(None);
             self.connections.len() - 1
         });
+        let connection = Connection::new(info, token, config.security.password.is_none());
+        connection.info.text().user = "default".to_owned();
+        self.engine.clients.add(Arc::clone(&connection.info));
         self.connections[token] = Some(Box::new(connection));
         self.by_id.insert(id, token);
         stats::add(&self.shared().stats.connections, 1);
@@ -210,6 +223,7 @@ impl Worker {
             self.tuning = Tuning::of(&self.engine);
         }
         self.read_mail();
+        self.give_out_post();
         self.fire_timers();
         let leaves = !self.leaving.is_empty() || !self.unwatching.is_empty();
         if self.ready.is_empty() && !leaves && !self.cycle.is_due(now.monotonic_us) {
@@ -233,6 +247,7 @@ impl Worker {
         while left > 0 && !self.ready.is_empty() && !engine.gate.is_closed_to(self.id) {
             left = left.saturating_sub(self.run_batch(engine).max(1));
             self.read_own_mail();
+            self.give_out_post();
         }
     }
 
@@ -290,6 +305,7 @@ impl Worker {
         }
         self.forget_wait(state);
         self.forget_watches_later(&mut connection);
+        self.unsubscribe_all(&mut connection);
         self.engine.clients.remove(connection.info.id);
         self.by_id.remove(&connection.info.id);
         self.free.push(token);

@@ -2,6 +2,7 @@
 
 use crate::session::{ALL_SHARDS_SUCCEED, DONE, Outcome, Session, SessionCommand};
 use caudal_commands::{Args, Error, Flags, Group, Spec};
+use caudal_wire::Protocol;
 
 const PING: Spec = Spec::new("PING", "Answers PONG, or what it was given.")
     .group(Group::Connection)
@@ -28,11 +29,27 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
 ];
 
 fn ping(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    let connection = &*session.connection;
+    if connection.subscriptions.is_some() && connection.protocol == Protocol::Resp2 {
+        return ping_of_subscriber(session, args);
+    }
     match args.len() {
         1 => session.reply().status("PONG"),
         2 => session.reply().bulk(args.at(1)),
         _ => return Err(Error::arity("ping")),
     }
+    DONE
+}
+
+/// In RESP2 a subscriber gets nothing but messages.
+fn ping_of_subscriber(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    if args.len() > 2 {
+        return Err(Error::arity("ping"));
+    }
+    let mut reply = session.reply();
+    reply.array(2);
+    reply.bulk(b"pong");
+    reply.bulk(args.get(1).unwrap_or_default());
     DONE
 }
 

@@ -257,7 +257,7 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
         entry =
             catalog.subcommand(entry, name).ok_or(Error::text("ERR Invalid command specified"))?;
     }
-    if entry.spec.keys().is_empty() {
+    if entry.spec.keys().iter().all(|key| key.flags.has(KeyFlags::NOT_KEY)) {
         return Err(Error::text("ERR The command has no key arguments"));
     }
     if !entry.spec.accepts(line.len()) {

@@ -17,6 +17,7 @@ mod info;
 mod latency;
 mod logs;
 mod memory;
+mod pubsub;
 mod scripts;
 mod server;
 mod sign_on;
@@ -98,6 +99,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         latency::COMMANDS,
         logs::COMMANDS,
         memory::COMMANDS,
+        pubsub::COMMANDS,
         scripts::COMMANDS,
         server::COMMANDS,
         sign_on::COMMANDS,

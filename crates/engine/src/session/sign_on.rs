@@ -160,6 +160,7 @@ fn quit(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 
 fn reset(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     session.worker.end_transaction(session.connection);
+    session.worker.unsubscribe_all(session.connection);
     let connection = &mut *session.connection;
     connection.authenticated = session.worker.tuning.config.security.password.is_none();
     connection.select(0);

@@ -12,10 +12,11 @@ const FLAGS: &[u8] = b"NbxdcAuUrtTRBSMOPeiE";
 /// Letters that it can show in `capa`.
 const CAPAS: &[u8] = b"r";
 
-/// What kind of connection: the only kind so far is an ordinary one.
+/// What kind of connection. There are no others than these two so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Normal,
+    Subscriber,
     Other,
 }
 
@@ -116,7 +117,11 @@ impl<'a> Test<'a> {
             |letters: &[u8], shown: &str| letters.iter().all(|at| shown.as_bytes().contains(at));
         match self {
             Test::Ids(ids) => ids.contains(&info.id),
-            Test::Type(kind) => *kind == Type::Normal,
+            Test::Type(kind) => match kind {
+                Type::Normal => !info.is_subscriber(),
+                Type::Subscriber => info.is_subscriber(),
+                Type::Other => false,
+            },
             Test::User(user) => info.text().user.as_bytes() == *user,
             Test::Address(address) => info.peer.address.as_bytes() == *address,
             Test::LocalAddress(address) => info.peer.local_address.as_bytes() == *address,
@@ -150,7 +155,8 @@ fn ids<'a>(words: &mut Cursor<'a>) -> Result<Test<'a>, Error> {
 fn kind(name: &[u8]) -> Result<Type, Error> {
     match name.to_ascii_lowercase().as_slice() {
         b"normal" => Ok(Type::Normal),
-        b"master" | b"primary" | b"slave" | b"replica" | b"pubsub" => Ok(Type::Other),
+        b"pubsub" => Ok(Type::Subscriber),
+        b"master" | b"primary" | b"slave" | b"replica" => Ok(Type::Other),
         _ => Err(unknown("Unknown client type", name)),
     }
 }

@@ -9,8 +9,9 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(super) fn flags(info: &ClientInfo) -> String {
     let mut flags = String::new();
     let marks = [
-        ('b', info.is_blocked()),
+        ('P', info.is_subscriber()),
         ('x', info.queued.load(Relaxed) > 0),
+        ('b', info.is_blocked()),
         ('U', info.peer.unix),
         ('e', info.no_evict.load(Relaxed)),
         ('T', info.no_touch.load(Relaxed)),
@@ -48,7 +49,10 @@ pub(super) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
         seconds(info.heard_ms.load(Relaxed))
     ));
     push(format_args!(" flags={flags} capa={capa} db={}", info.database.load(Relaxed)));
-    push(format_args!(" sub=0 psub=0 ssub=0 multi={}", i64::from(queued) - 1));
+    let [channels, patterns, shard_channels] =
+        [0, 1, 2].map(|at| info.subscriptions[at].load(Relaxed));
+    push(format_args!(" sub={channels} psub={patterns} ssub={shard_channels}"));
+    push(format_args!(" multi={}", i64::from(queued) - 1));
     push(format_args!(" watch={} qbuf={input} qbuf-free=0", info.watched.load(Relaxed)));
     push(format_args!(" argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output}"));
     push(format_args!(" tot-mem={memory} events={}", if output > 0 { "rw" } else { "r" }));

@@ -1,6 +1,7 @@
 //! The sections that say what the server has to do: clients, stats, keyspace.
 
 use super::Text;
+use crate::pubsub::Topic;
 use crate::session::Session;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,7 +25,7 @@ pub(super) fn clients(session: &mut Session<'_, '_>, text: &mut Text) {
     let blocked = clients.iter().filter(|info| info.is_blocked()).count();
     text.field("blocked_clients", blocked);
     text.field("tracking_clients", 0);
-    text.field("pubsub_clients", 0);
+    text.field("pubsub_clients", clients.iter().filter(|info| info.is_subscriber()).count());
     text.field("watching_clients", watched.iter().filter(|keys| **keys > 0).count());
     text.field("total_watched_keys", watched.iter().map(|keys| u64::from(*keys)).sum::<u64>());
     text.field("total_blocking_keys", keys.len());
@@ -67,9 +68,9 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("evicted_clients", 0);
     text.field("keyspace_hits", engine.sum(|at| &at.counters.hits));
     text.field("keyspace_misses", engine.sum(|at| &at.counters.misses));
-    text.field("pubsub_channels", 0);
-    text.field("pubsub_patterns", 0);
-    text.field("pubsubshard_channels", 0);
+    text.field("pubsub_channels", engine.pubsub.len(Topic::Channel));
+    text.field("pubsub_patterns", engine.pubsub.len(Topic::Pattern));
+    text.field("pubsubshard_channels", engine.pubsub.len(Topic::ShardChannel));
     text.field("latest_fork_usec", 0);
     text.field("total_forks", 0);
     text.field("migrate_cached_sockets", 0);

@@ -1,0 +1,173 @@
+//! Messages to connections that did not ask for them with their last command: published ones,
+//! and what follows from changes of keys.
+//!
+//! Beside the path of a request. Whoever publishes asks [`registry`] which workers have receivers,
+//! encodes the message once ([`message`]) and leaves it in these workers' post boxes ([`post`]);
+//! each worker gives it to its own connections ([`audience`]), so that nobody writes to another's
+//! connections and a slow receiver delays nobody.
+//!
+//! What must stay true: a receiver gets the messages of one publisher in their order, none of them
+//! inside a reply; PUBLISH answers with the number of exactly those that get the message, so that
+//! counting the subscribers and posting the message are one step, and no subscriber comes or goes
+//! between them.
+
+mod audience;
+mod message;
+mod post;
+mod registry;
+
+pub(crate) use audience::{Audience, Subscriptions};
+pub(crate) use post::{Inbox, Post, Postbox};
+
+use crate::engine::Shared;
+use caudal_text::glob::{self, Case};
+use message::{Message, Payload, Publication};
+use registry::{Counts, Names, Rules, total};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// What a connection subscribes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    /// SUBSCRIBE.
+    Channel,
+    /// PSUBSCRIBE.
+    Pattern,
+    /// SSUBSCRIBE: a channel of a shard, which in a cluster belongs to a slot.
+    ShardChannel,
+}
+
+/// How many topics there are; each is an index.
+pub(crate) const TOPICS: usize = 3;
+
+/// Who listens to what, for all workers.
+pub(crate) struct PubSub {
+    workers: Arc<[Shared]>,
+    channels: Names,
+    shard_channels: Names,
+    patterns: Rules,
+}
+
+impl PubSub {
+    /// Nobody listens yet.
+    pub(crate) fn new(workers: Arc<[Shared]>) -> PubSub {
+        let (channels, shard_channels) = (Names::new(), Names::new());
+        PubSub { workers, channels, shard_channels, patterns: Rules::default() }
+    }
+
+    /// Publishes to a channel. Returns how many connections get the message; one that subscribes
+    /// to the channel and to patterns counts for each.
+    pub(crate) fn publish(&self, channel: &[u8], payload: &[u8]) -> usize {
+        if self.channels.len() == 0 && self.patterns.len() == 0 {
+            return 0;
+        }
+        let payload = Payload::of(payload);
+        self.channels.with(channel, |subscribed| {
+            let mut receivers = Receivers::default();
+            let name = subscribed.map(|(name, counts)| {
+                receivers.add(counts);
+                Arc::clone(name)
+            });
+            let message = name.as_ref().map(|_| Message::new(&[b"message", channel], &payload));
+            let patterns = self.patterns.all();
+            let mut matched = Vec::new();
+            for (pattern, counts) in patterns.iter().flat_map(|patterns| patterns.iter()) {
+                if glob::matches(pattern, channel, Case::Sensitive) {
+                    receivers.add(counts);
+                    let words = [b"pmessage".as_slice(), pattern, channel];
+                    matched.push((Arc::clone(pattern), Message::new(&words, &payload)));
+                }
+            }
+            if receivers.count > 0 {
+                let channel = name.unwrap_or_else(|| channel.into());
+                let is_shard = false;
+                self.post(&receivers, Publication { is_shard, channel, message, matched });
+            }
+            receivers.count
+        })
+    }
+
+    /// Publishes to a channel of a shard. Returns how many connections get the message.
+    pub(crate) fn publish_in_shard(&self, channel: &[u8], payload: &[u8]) -> usize {
+        if self.shard_channels.len() == 0 {
+            return 0;
+        }
+        let payload = Payload::of(payload);
+        self.shard_channels.with(channel, |subscribed| {
+            let Some((name, counts)) = subscribed else { return 0 };
+            let mut receivers = Receivers::default();
+            receivers.add(counts);
+            let (is_shard, channel) = (true, Arc::clone(name));
+            let message = Some(Message::new(&[b"smessage", &channel], &payload));
+            let publication = Publication { is_shard, channel, message, matched: Vec::new() };
+            self.post(&receivers, publication);
+            receivers.count
+        })
+    }
+
+    /// The channels with subscribers that match a pattern.
+    pub(crate) fn active(&self, topic: Topic, pattern: Option<&[u8]>) -> Vec<Arc<[u8]>> {
+        self.names(topic).list(|name| {
+            pattern.is_none_or(|pattern| glob::matches(pattern, name, Case::Sensitive))
+        })
+    }
+
+    /// How many connections subscribe to a channel.
+    pub(crate) fn subscribers(&self, topic: Topic, channel: &[u8]) -> usize {
+        self.names(topic).with(channel, |at| at.map_or(0, |(_, counts)| total(counts)))
+    }
+
+    /// How many names of a topic have subscribers.
+    pub(crate) fn len(&self, topic: Topic) -> usize {
+        match topic {
+            Topic::Pattern => self.patterns.len(),
+            _ => self.names(topic).len(),
+        }
+    }
+
+    /// Counts a worker's subscriber and gives the name to share; `then` runs at that instant.
+    fn add(&self, topic: Topic, name: &[u8], worker: u16, then: impl FnOnce()) -> Arc<[u8]> {
+        match topic {
+            Topic::Pattern => self.patterns.add(name, worker, then),
+            _ => self.names(topic).add(name, worker, then),
+        }
+    }
+
+    /// Takes a worker's subscriber away; `then` runs at that instant.
+    fn remove(&self, topic: Topic, name: &[u8], worker: u16, then: impl FnOnce()) {
+        match topic {
+            Topic::Pattern => self.patterns.remove(name, worker, then),
+            _ => self.names(topic).remove(name, worker, then),
+        }
+    }
+
+    fn names(&self, topic: Topic) -> &Names {
+        if topic == Topic::ShardChannel { &self.shard_channels } else { &self.channels }
+    }
+
+    fn post(&self, receivers: &Receivers, publication: Publication) {
+        let publication = Arc::new(publication);
+        for worker in &receivers.workers {
+            let post = Post::Published(Arc::clone(&publication));
+            self.workers[usize::from(*worker)].mailbox.post(post);
+        }
+    }
+}
+
+/// The workers that have receivers of a message, and how many these are together.
+#[derive(Default)]
+struct Receivers {
+    workers: SmallVec<[u16; 8]>,
+    count: usize,
+}
+
+impl Receivers {
+    fn add(&mut self, counts: &Counts) {
+        self.count += total(counts);
+        for (worker, _) in counts {
+            if !self.workers.contains(worker) {
+                self.workers.push(*worker);
+            }
+        }
+    }
+}
