@@ -39,6 +39,8 @@ pub struct Settings {
     pub string_bytes_max: u64,
     /// Whether access clocks count frequencies (an LFU policy) instead of ages.
     pub lfu: bool,
+    /// Whether RESTORE takes payloads without looking at their checksum.
+    pub trusts_checksums: bool,
 }
 
 /// All that a command may touch.

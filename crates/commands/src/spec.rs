@@ -99,9 +99,11 @@ impl Flags {
     pub const NO_ASYNC_LOADING: Flags = Flags(1 << 16);
     /// Only for whom `enable-debug-command` allows it; COMMAND INFO does not show it.
     pub const PROTECTED: Flags = Flags(1 << 17);
+    /// Answered by a node that only imports the slot.
+    pub const ASKING: Flags = Flags(1 << 18);
 
     /// COMMAND INFO's names, in Redis's order.
-    pub const NAMES: [(Flags, &'static str); 17] = [
+    pub const NAMES: [(Flags, &'static str); 18] = [
         (Flags::WRITE, "write"),
         (Flags::READONLY, "readonly"),
         (Flags::DENYOOM, "denyoom"),
@@ -113,6 +115,7 @@ impl Flags {
         (Flags::STALE, "stale"),
         (Flags::SKIP_MONITOR, "skip_monitor"),
         (Flags::SKIP_SLOWLOG, "skip_commandlog"),
+        (Flags::ASKING, "asking"),
         (Flags::FAST, "fast"),
         (Flags::NO_AUTH, "no_auth"),
         (Flags::MOVABLEKEYS, "movablekeys"),

@@ -128,6 +128,8 @@ pub struct Engine {
     pub(crate) startup_bytes: u64,
     /// Whether expired keys that nobody asks for are reclaimed: DEBUG SET-ACTIVE-EXPIRE.
     pub(crate) reclaims_expired: AtomicBool,
+    /// Whether RESTORE does without checksums: DEBUG SET-SKIP-CHECKSUM-VALIDATION.
+    pub(crate) trusts_checksums: AtomicBool,
     pub(crate) environment: Environment,
     config: RwLock<Arc<Config>>,
     /// Grows with each change of the configuration.
@@ -166,6 +168,7 @@ impl Engine {
             rates: Rates::default(),
             startup_bytes: caudal_table::memory::used_bytes(),
             reclaims_expired: AtomicBool::new(true),
+            trusts_checksums: AtomicBool::new(false),
             environment,
             config: RwLock::new(Arc::new(config)),
             config_version: AtomicU64::new(1),
@@ -204,6 +207,11 @@ impl Engine {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         self.config_version.fetch_add(1, Ordering::AcqRel);
         Ok(())
+    }
+
+    /// Has every worker look at the configuration again: something beside it has changed.
+    pub(crate) fn renew_tuning(&self) {
+        self.config_version.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Number of keys and volatile keys of a database, summed over the workers.

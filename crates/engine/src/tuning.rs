@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use caudal_commands::Settings;
 use caudal_value::Limits;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A worker's view of the configuration.
 pub(crate) struct Tuning {
@@ -63,7 +64,11 @@ impl Tuning {
         Tuning {
             version,
             limits: value_limits(&config),
-            settings: Settings { string_bytes_max: bulk_bytes_max, lfu: false },
+            settings: Settings {
+                string_bytes_max: bulk_bytes_max,
+                lfu: false,
+                trusts_checksums: engine.trusts_checksums.load(Relaxed),
+            },
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
             output_limit: config.clients.output_limits.normal,
             subscriber_output_limit: config.clients.output_limits.pubsub,

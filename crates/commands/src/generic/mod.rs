@@ -2,6 +2,7 @@
 
 mod copy;
 mod del;
+mod dump;
 mod exists;
 mod expire;
 mod keys;
@@ -11,6 +12,7 @@ mod object;
 mod persist;
 mod randomkey;
 mod rename;
+mod restore;
 mod scan;
 mod ttl;
 
@@ -20,6 +22,7 @@ use crate::Command;
 pub(crate) const COMMANDS: &[Command] = &[
     Command::new(copy::SPEC, copy::apply).and_in(copy::other_database),
     Command::new(del::DEL, del::apply),
+    Command::new(dump::SPEC, dump::apply),
     Command::new(exists::EXISTS, exists::exists),
     Command::new(expire::EXPIRE, expire::expire),
     Command::new(expire::EXPIREAT, expire::expire_at),
@@ -39,6 +42,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(randomkey::SPEC, randomkey::apply),
     Command::new(rename::RENAME, rename::rename),
     Command::new(rename::RENAMENX, rename::rename_nx),
+    Command::new(restore::RESTORE, restore::apply),
+    Command::new(restore::RESTORE_ASKING, restore::apply),
     Command::new(scan::SPEC, scan::apply),
     Command::new(exists::TOUCH, exists::touch),
     Command::new(ttl::TTL, ttl::ttl),

@@ -22,6 +22,8 @@ mod setrange;
 mod strlen;
 pub(crate) mod text;
 
+pub(crate) use text::to_store;
+
 use crate::Command;
 
 /// The family, in the order of the reference.

@@ -85,6 +85,12 @@ const SUBCOMMANDS: &[Subcommand] = &[
         set_active_expire,
     ),
     subcommand(
+        "SET-SKIP-CHECKSUM-VALIDATION",
+        (3, 3),
+        "Whether (1 or 0) RESTORE takes payloads with a wrong checksum.",
+        set_trusts_checksums,
+    ),
+    subcommand(
         "STRINGMATCH-LEN",
         (4, 4),
         "Whether (1 or 0) a number of letters a matches a pattern.",
@@ -132,6 +138,13 @@ fn sleep(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 fn set_active_expire(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let on = args.integer(2)? != 0;
     session.engine.reclaims_expired.store(on, Relaxed);
+    session.reply_ok()
+}
+
+fn set_trusts_checksums(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    let on = args.integer(2)? != 0;
+    session.engine.trusts_checksums.store(on, Relaxed);
+    session.engine.renew_tuning();
     session.reply_ok()
 }
 

@@ -1,0 +1,204 @@
+//! Values that are written and read again, and bytes that are no values.
+
+use caudal_rdb::{Decoded, Decoding, Malformed, Reader, Source, Version, decode, encode, payload};
+use caudal_value::{Hash, Item, Limits, List, Object, Set, SortedSet};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// Small enough that a few elements make a collection large.
+const LIMITS: Limits = Limits {
+    hash_packed_entries_max: 8,
+    set_integers_max: 8,
+    set_packed_entries_max: 8,
+    sorted_set_packed_entries_max: 8,
+    list_packed_size: 8,
+    ..Limits::DEFAULT
+};
+const STRING_BYTES_MAX: usize = 1 << 20;
+
+fn decoding(version: Version) -> Decoding<'static> {
+    Decoding { limits: &LIMITS, string_bytes_max: STRING_BYTES_MAX, version }
+}
+
+fn read(bytes: &[u8], version: Version) -> Result<Decoded, Malformed> {
+    let mut reader = Reader::new(bytes, STRING_BYTES_MAX);
+    decode(reader.byte()?, &mut reader, &decoding(version))
+}
+
+/// A value as elements that can be compared, in its order.
+fn elements(object: &Object) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let own = |item: Item<'_>| item.to_bytes().to_vec();
+    match object {
+        Object::List(list) => list.iter().map(|item| (own(item), Vec::new())).collect(),
+        Object::Set(set) => set.iter().map(|item| (own(item), Vec::new())).collect(),
+        Object::Hash(hash) => hash.iter().map(|(field, value)| (own(field), own(value))).collect(),
+        Object::SortedSet(set) => {
+            set.iter().map(|(member, score)| (own(member), score.to_le_bytes().into())).collect()
+        }
+    }
+}
+
+fn element() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        vec(any::<u8>(), 0..12),
+        any::<i64>().prop_map(|integer| integer.to_string().into_bytes()),
+        (-200i64..200).prop_map(|integer| integer.to_string().into_bytes()),
+        vec(any::<u8>(), 60..200),
+        Just(vec![b'x'; 9000]),
+    ]
+}
+
+fn object() -> impl Strategy<Value = Object> {
+    let lists = vec(element(), 1..20).prop_map(|elements| {
+        let mut list = List::new();
+        elements.iter().for_each(|element| list.push_back(element, &LIMITS));
+        Object::List(list)
+    });
+    let sets = vec(element(), 1..20).prop_map(|members| {
+        let mut set = Set::new();
+        members.iter().for_each(|member| {
+            set.insert(member, &LIMITS);
+        });
+        Object::Set(set)
+    });
+    let integers = vec(any::<i16>(), 1..8).prop_map(|members| {
+        let mut set = Set::new();
+        members.iter().for_each(|member| {
+            set.insert(member.to_string().as_bytes(), &LIMITS);
+        });
+        Object::Set(set)
+    });
+    let hashes = vec((element(), element()), 1..20).prop_map(|pairs| {
+        let mut hash = Hash::new();
+        pairs.iter().for_each(|(field, value)| {
+            hash.insert(field, value, &LIMITS);
+        });
+        Object::Hash(hash)
+    });
+    let score = prop_oneof![
+        any::<f64>().prop_filter("a score is a number", |score| !score.is_nan()),
+        (-20i32..20).prop_map(f64::from),
+        Just(f64::INFINITY),
+    ];
+    let sorted_sets = vec((element(), score), 1..20).prop_map(|pairs| {
+        let mut set = SortedSet::new();
+        pairs.iter().for_each(|(member, score)| {
+            set.insert(member, *score, &LIMITS);
+        });
+        Object::SortedSet(set)
+    });
+    prop_oneof![lists, sets, integers, hashes, sorted_sets]
+}
+
+fn encoded(object: &Object) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    assert_eq!(encode(Source::Object(object), &mut bytes), Version::REDIS_7);
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn strings_come_back(string in element()) {
+        let mut bytes = Vec::new();
+        encode(Source::Bytes(&string), &mut bytes);
+        let back = match read(&bytes, Version::REDIS_7) {
+            Ok(Decoded::Integer(integer)) => integer.to_string().into_bytes(),
+            Ok(Decoded::Bytes(bytes)) => bytes,
+            other => return Err(TestCaseError::fail(format!("{other:?}"))),
+        };
+        prop_assert_eq!(back, string);
+    }
+
+    #[test]
+    fn collections_come_back(object in object()) {
+        let bytes = encoded(&object);
+        let mut reader = Reader::new(&bytes[1..], STRING_BYTES_MAX);
+        let back = decode(bytes[0], &mut reader, &decoding(Version::REDIS_7));
+        prop_assert!(reader.is_empty());
+        let Ok(Decoded::Object(back)) = back else {
+            return Err(TestCaseError::fail(format!("{back:?}")));
+        };
+        let (mut own, mut others) = (elements(&object), elements(&back));
+        if matches!(object, Object::Set(_) | Object::Hash(_)) {
+            own.sort();
+            others.sort();
+        }
+        prop_assert_eq!(own, others);
+    }
+
+    #[test]
+    fn damaged_values_are_refused_or_whole(
+        object in object(),
+        damage in vec((any::<usize>(), any::<u8>()), 1..4),
+        cut in any::<usize>(),
+        kind in prop_oneof![Just(None), (0u8..32).prop_map(Some)],
+        valkey: bool,
+    ) {
+        let mut bytes = encoded(&object);
+        for (at, byte) in damage {
+            let at = at % bytes.len();
+            bytes[at] = byte;
+        }
+        if let Some(kind) = kind {
+            bytes[0] = kind;
+        }
+        bytes.truncate(1 + cut % (bytes.len() * 4));
+        let version = if valkey { Version::VALKEY_9 } else { Version::REDIS_MAX };
+        if let Ok(Decoded::Object(object)) = read(&bytes, version) {
+            prop_assert!(!elements(&object).is_empty());
+            let again = read(&encoded(&object), Version::REDIS_7);
+            prop_assert!(matches!(again, Ok(Decoded::Object(_))));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_value_or_none(kind in 0u8..32, bytes: Vec<u8>, valkey: bool) {
+        let version = if valkey { Version::VALKEY_9 } else { Version::REDIS_MAX };
+        let mut reader = Reader::new(&bytes, STRING_BYTES_MAX);
+        let _ = decode(kind, &mut reader, &decoding(version));
+    }
+
+    #[test]
+    fn a_payload_opens_only_whole(object in object(), at: usize, flip in 1u8..) {
+        let mut payload = payload::dump(Source::Object(&object));
+        prop_assert!(payload::open(&payload, false).is_ok());
+        let at = at % payload.len();
+        payload[at] ^= flip;
+        prop_assert!(payload::open(&payload, false).is_err());
+    }
+}
+
+#[test]
+fn counts_of_what_is_not_there_cost_nothing() {
+    for kind in [1, 2, 3, 4, 5, 14, 18, 22] {
+        let bytes = [&[kind, 0x81][..], &[0xff; 8], b"\x01a"].concat();
+        let error = read(&bytes, Version::VALKEY_9).unwrap_err();
+        let is_list_of_packs = matches!(kind, 14 | 18);
+        let expected = if is_list_of_packs { Malformed::Packed } else { Malformed::Short };
+        assert!(error == Malformed::Short || error == expected, "{kind}: {error}");
+    }
+    // A string of 2^62 bytes, and a compressed one that says so of itself.
+    let bytes = [&[0, 0x81][..], &(1u64 << 62).to_be_bytes()].concat();
+    assert_eq!(read(&bytes, Version::REDIS_7).unwrap_err(), Malformed::Short);
+    let bytes = [&[0, 0xc3, 2, 0x80, 0, 0xf, 0xff, 0xff][..], &[0, b'a']].concat();
+    assert_eq!(read(&bytes, Version::REDIS_7).unwrap_err(), Malformed::Compressed);
+}
+
+#[test]
+fn what_no_command_could_make_is_refused() {
+    let refused = |bytes: &[u8], why: Malformed| {
+        assert_eq!(read(bytes, Version::REDIS_7).unwrap_err(), why, "{bytes:?}");
+    };
+    refused(b"\x02\x00", Malformed::Empty);
+    refused(b"\x02\x02\x01a\x01a", Malformed::Duplicate);
+    refused(b"\x04\x02\x01a\x011\x01a\x012", Malformed::Duplicate);
+    refused(b"\x03\x01\x01a\xfd", Malformed::Score);
+    refused(&[&b"\x05\x01\x01a"[..], &f64::NAN.to_le_bytes()].concat(), Malformed::Score);
+    // An intset of 2, 1; one of 3 bytes a member; one that is longer than it says.
+    refused(b"\x0b\x0c\x02\0\0\0\x02\0\0\0\x02\0\x01\0", Malformed::Packed);
+    refused(b"\x0b\x0b\x03\0\0\0\x01\0\0\0\x01\0\0", Malformed::Packed);
+    refused(b"\x0b\x0c\x02\0\0\0\x01\0\0\0\x01\0\x02\0", Malformed::Packed);
+    // A listpack hash with a field and no value.
+    refused(b"\x10\x09\x09\0\0\0\x01\0\x01\x01\xff", Malformed::Packed);
+    refused(b"\x07\x00", Malformed::Kind(7));
+}
