@@ -5,8 +5,9 @@ use caudal_engine::config::Config;
 use caudal_engine::local::{Client, Local, encode};
 use caudal_wire::{Frame, frame};
 
-/// Commands behind which a client may not have one reply at once: they close, hold, mute, queue.
-const NOT_HERE: [&str; 12] = [
+/// Commands behind which a client may not have one reply at once: they close, hold, mute, queue, or
+/// answer once a channel.
+const NOT_HERE: &[&str] = &[
     "client|kill",
     "client|pause",
     "client|reply",
@@ -19,6 +20,12 @@ const NOT_HERE: [&str; 12] = [
     "shutdown",
     "config|set",
     "exec",
+    "subscribe",
+    "psubscribe",
+    "ssubscribe",
+    "unsubscribe",
+    "punsubscribe",
+    "sunsubscribe",
 ];
 
 fn draws(seed: u64) -> impl FnMut(usize) -> usize {
