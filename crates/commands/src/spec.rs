@@ -238,6 +238,8 @@ pub struct Spec {
     pub categories: &'static [&'static str],
     /// Whether it needs the gate: every worker stopped between commands.
     pub gate: bool,
+    /// Whether it may touch keys that its words do not name.
+    pub reaches: bool,
     /// COMMAND's tips.
     pub tips: &'static [&'static str],
     /// Big-O, for COMMAND DOCS.
@@ -260,6 +262,7 @@ impl Spec {
             flags: Flags(0),
             categories: &[],
             gate: false,
+            reaches: false,
             tips: &[],
             complexity: "O(1)",
             keys: [none; KEY_SPECS_MAX],
@@ -379,6 +382,11 @@ impl Spec {
     /// Runs with every worker stopped between commands.
     pub const fn at_gate(mut self) -> Spec {
         self.gate = true;
+        self
+    }
+    /// May touch keys that its words do not name.
+    pub const fn reaching(mut self) -> Spec {
+        self.reaches = true;
         self
     }
     /// One key at argument `index`.

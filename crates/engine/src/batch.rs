@@ -71,6 +71,9 @@ impl Worker {
         }
         prefetch(engine, &batch);
         let executed = self.execute_batch(engine, &mut batch);
+        if self.has_token {
+            self.give_token_back();
+        }
         self.remove_stale(engine);
         for member in batch.members.drain(..) {
             self.put_back(member);

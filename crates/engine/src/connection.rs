@@ -1,6 +1,7 @@
 //! One connection as the engine sees it: input not yet executed, output not yet sent, and the
 //! session's state.
 
+use crate::atomic::Claim;
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
 use crate::pubsub::Subscriptions;
@@ -64,6 +65,8 @@ pub(crate) enum State {
     Parked,
     /// A command waits for the gate.
     AtGate,
+    /// A command waits for the token.
+    AtToken,
     /// CLIENT PAUSE holds it.
     Paused,
 }
@@ -126,8 +129,8 @@ pub(crate) struct Connection {
     pub(crate) subscriptions: Option<Box<Subscriptions>>,
     /// How often its next command found its slots busy.
     pub(crate) parked_times: u8,
-    /// Whether its next command runs at the gate, because its lock set starved.
-    pub(crate) needs_gate: bool,
+    /// What its next command must have to run: it was set aside before.
+    pub(crate) claim: Claim,
     /// MULTI's queue.
     pub(crate) queue: Option<Box<Queue>>,
     /// WATCH's marks.
@@ -161,7 +164,7 @@ impl Connection {
             heard: 0,
             subscriptions: None,
             parked_times: 0,
-            needs_gate: false,
+            claim: Claim::Keys,
             queue: None,
             watching: None,
         }

@@ -59,7 +59,7 @@ impl Worker {
             Handler::Data(_) | Handler::Container => Err(unknown_subcommand(entry, request.args)),
             Handler::Session(apply) => {
                 held.release();
-                apply(&mut Session { engine, worker: self, connection }, request.args)
+                apply(&mut Session { engine, worker: self, connection, held }, request.args)
             }
         };
         let failed = outcome.is_err();

@@ -10,7 +10,7 @@ use crate::pubsub::PubSub;
 use crate::rates::Rates;
 use crate::stats::Stats;
 use crate::worker::Worker;
-use caudal_keyspace::{Counters, Gate, Keyspace, Parked, Totals};
+use caudal_keyspace::{Counters, Gate, Keyspace, Parked, Token, Totals};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -116,6 +116,7 @@ impl Pause {
 pub struct Engine {
     pub(crate) keyspace: Keyspace,
     pub(crate) gate: Gate,
+    pub(crate) token: Token,
     pub(crate) catalog: &'static Catalog,
     pub(crate) workers: Arc<[Shared]>,
     pub(crate) clients: Clients,
@@ -158,6 +159,7 @@ impl Engine {
         Arc::new(Engine {
             keyspace: Keyspace::new(config.process.databases as usize, environment.seed, resume),
             gate: Gate::new(environment.workers),
+            token: Token::new(),
             catalog,
             workers,
             clients: Clients::default(),

@@ -1,6 +1,7 @@
 //! Runs a command on data: locks its slots, applies it, and does what follows from it before
 //! unlocking.
 
+use crate::atomic::Claim;
 use crate::catalog::{Catalog, Entry, mode_of};
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
@@ -62,10 +63,36 @@ impl Worker {
         connection: &mut Connection,
         call: Call<'_>,
     ) -> Result<Progress, Error> {
-        if !connection.needs_gate {
+        if connection.claim == Claim::Keys {
             return self.execute_locked(engine, held, connection, call);
         }
-        self.execute_alone(engine, held, connection, call)
+        self.execute_claiming(engine, held, connection, call)
+    }
+
+    /// Runs a command that was set aside until it has more than its keys.
+    #[cold]
+    fn execute_claiming<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: Call<'_>,
+    ) -> Result<Progress, Error> {
+        if connection.claim == Claim::Gate {
+            return self.execute_alone(engine, held, connection, call);
+        }
+        held.release();
+        if !self.take_token(engine, connection) {
+            return Ok(Progress::RunsAgain);
+        }
+        connection.claim = Claim::Keys;
+        held.set_patient(true);
+        let outcome = self.execute_locked(engine, held, connection, call);
+        held.set_patient(false);
+        if matches!(outcome, Ok(Progress::RunsAgain)) {
+            connection.claim = connection.claim.max(Claim::Token);
+        }
+        outcome
     }
 
     /// Runs a command whose lock set starved, with every other worker stopped.
@@ -81,7 +108,7 @@ impl Worker {
         if let Some(progress) = self.enter_gate(engine, connection) {
             return Ok(progress);
         }
-        connection.needs_gate = false;
+        connection.claim = Claim::Keys;
         let outcome = self.execute_locked(engine, held, connection, call);
         held.release();
         engine.open_gate(self.id);
@@ -99,7 +126,6 @@ impl Worker {
         if let Some(progress) = self.lock(engine, held, connection, &call) {
             return Ok(progress);
         }
-        connection.parked_times = 0;
         let scene = Scene {
             database: connection.database,
             no_touch: connection.no_touch,
@@ -111,17 +137,34 @@ impl Worker {
                 if !self.ready_keys.is_empty() {
                     self.serve_waiters(engine, held);
                 }
+                connection.parked_times = 0;
                 Ok(Progress::Done)
             }
             Flow::Wait(wait) => {
                 self.start_waiting(engine, held, connection, call, wait);
                 Ok(Progress::Waits)
             }
-            Flow::Busy(busy) => {
-                held.release();
-                Ok(self.set_aside(engine, connection, busy))
-            }
+            Flow::Busy(busy) => self.on_busy(engine, held, connection, call, busy),
         }
+    }
+
+    /// A command that has changed nothing met a busy slot.
+    #[cold]
+    fn on_busy<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        connection: &mut Connection,
+        call: Call<'_>,
+        busy: Busy,
+    ) -> Result<Progress, Error> {
+        let may_wait = call.entry.spec.reaches && !held.is_patient();
+        held.release();
+        if !may_wait {
+            return Ok(self.set_aside(engine, connection, busy));
+        }
+        connection.claim = Claim::Token;
+        self.execute_claiming(engine, held, connection, call)
     }
 
     /// Runs a command whose slots are locked. Its effects are noted; keys that it made ready wait
@@ -228,10 +271,7 @@ impl Worker {
         written: Option<Written<'_>>,
     ) -> Option<Progress> {
         match cover(engine, held, wanted, written) {
-            Ok(()) => {
-                connection.parked_times = 0;
-                None
-            }
+            Ok(()) => None,
             Err(busy) => Some(self.set_aside(engine, connection, busy)),
         }
     }

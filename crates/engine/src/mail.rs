@@ -17,6 +17,8 @@ pub(crate) enum Mail {
     Killed { connection: u64 },
     /// The gate that this worker closed is complete, or one that it waited for has opened.
     Gate,
+    /// This worker was handed the token.
+    Token,
     /// CLIENT UNPAUSE: connections that were set aside go on.
     Unpaused,
 }

@@ -1,18 +1,18 @@
 //! MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //!
 //! EXEC locks the slots of all queued commands and of all watched keys at once, so that others see
-//! all of it or nothing. What must stay true: nothing has run when EXEC is set aside for a busy
-//! slot.
+//! all of it or nothing. What must stay true: nothing has run, or all of it is undone, when EXEC is
+//! set aside.
 
-use crate::batch::look_up;
+use crate::atomic::{Atomic, Claim, Plan, Stop, needs_gate};
 use crate::catalog::{Catalog, Entry, Handler};
 use crate::connection::Connection;
 use crate::dispatch::Ran;
 use crate::engine::Engine;
-use crate::execute::{Call, Progress, Scene, WantedSet, want_keys, written_keys};
+use crate::execute::{Progress, WantedSet, want_keys, written_keys};
 use crate::session::{Session, SessionCommand};
 use crate::worker::Worker;
-use caudal_commands::{Args, Error, Flags, Flow, Group, KeyFlags, OwnedArgs, Spec};
+use caudal_commands::{Args, Error, Flags, Group, KeyFlags, OwnedArgs, Spec};
 use caudal_keyspace::{Held, Place, PlacedKey, Wanted, Watch, WatchedKey};
 use caudal_table::Mode;
 use std::sync::Arc;
@@ -37,6 +37,25 @@ impl Queue {
     /// Whether any queued command may grow memory.
     pub(crate) fn may_grow(&self) -> bool {
         self.commands.iter().any(|(entry, _)| entry.spec.flags.has(Flags::DENYOOM))
+    }
+
+    /// Whether any queued command may touch keys that its words do not name.
+    fn reaches(&self) -> bool {
+        self.commands.iter().any(|(entry, _)| entry.spec.reaches)
+    }
+
+    /// What the commands are known to need.
+    fn claim(&self) -> Claim {
+        let mut commands = self.commands.iter().map(|(entry, _)| *entry);
+        if commands.clone().any(needs_gate) {
+            Claim::Gate
+        } else if !self.reaches() {
+            Claim::Keys
+        } else if commands.all(can_be_undone) {
+            Claim::Token
+        } else {
+            Claim::Gate
+        }
     }
 
     /// Calls `f` with each command and the database that it will run on: first `database`, then
@@ -69,6 +88,13 @@ impl Queue {
 pub(crate) struct Watching {
     watch: Arc<Watch>,
     keys: Vec<WatchedKey>,
+}
+
+impl Watching {
+    /// Whether a watched key changed.
+    pub(crate) fn is_dirty(&self) -> bool {
+        self.watch.is_dirty()
+    }
 }
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
@@ -130,7 +156,7 @@ fn unwatch(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error
 }
 
 fn watch(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Error> {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let database = connection.database;
     let mut wanted = WantedSet::new();
     for key in args.from(1) {
@@ -157,11 +183,12 @@ fn watch(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Erro
     let count = u32::try_from(watching.keys.len()).unwrap_or(u32::MAX);
     connection.info.watched.store(count, Relaxed);
     connection.watching = Some(watching);
+    connection.parked_times = 0;
     session.reply_ok()
 }
 
 fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, held } = session;
     let Some(queue) = connection.queue.take() else {
         return Err(Error::text("ERR EXEC without MULTI"));
     };
@@ -170,53 +197,62 @@ fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
         let text = "EXECABORT Transaction discarded because of previous errors.";
         return Err(Error::text(text));
     }
-    let engine = *engine;
-    let alone = connection.needs_gate || queue.commands.iter().any(|(entry, _)| needs_gate(entry));
-    if alone {
-        if let Some(progress) = worker.enter_gate(engine, connection) {
-            connection.queue = Some(queue);
-            return Ok(progress);
-        }
-        connection.needs_gate = false;
-        worker.is_alone = true;
-    }
-    let mut held = Held::none();
-    let wanted = wanted(engine, connection, &queue);
-    let database = connection.database;
+    let (engine, database) = (*engine, connection.database);
     let written = || written(engine, database, &queue);
-    if let Some(progress) = worker.lock_all(engine, &mut held, connection, wanted, Some(&written)) {
-        debug_assert!(!alone, "nobody holds a slot while the gate is complete");
+    let plan = Plan {
+        wanted: wanted(engine, connection, &queue),
+        written: Some(&written),
+        claim: queue.claim(),
+        reaches: queue.reaches(),
+    };
+    worker.in_transaction = true;
+    let ran = worker.atomically(engine, held, connection, &plan, &mut |run| run_queue(run, &queue));
+    worker.in_transaction = false;
+    let messages = std::mem::take(&mut worker.after_exec);
+    if let Err(progress) = ran {
         connection.queue = Some(queue);
         return Ok(progress);
     }
-    let now = worker.now.unix_ms;
-    let stale = connection.watching.as_ref().is_some_and(|watching| {
-        watching.watch.is_dirty()
-            || watching.keys.iter().any(|key| engine.keyspace.expired_since(&held, key, now))
-    });
-    if stale {
-        connection.reply().null_array();
-    } else {
-        worker.in_transaction = true;
-        worker.run_queue(engine, &mut held, connection, &queue);
-        worker.in_transaction = false;
-    }
-    drop(held);
-    if alone {
-        worker.is_alone = false;
-        engine.open_gate(worker.id);
-    }
     worker.end_transaction(connection);
-    let messages = std::mem::take(&mut worker.after_exec);
     let Connection { output, unmuted, .. } = connection;
     unmuted.as_deref_mut().unwrap_or(output).append(messages);
     Ok(Progress::Done)
 }
 
-/// Whether a command inside EXEC needs every other worker stopped: it works on more than its keys.
-fn needs_gate(entry: &Entry) -> bool {
-    let walks = matches!(entry.handler, Handler::Data(_)) && entry.spec.keys().is_empty();
-    entry.spec.gate || walks
+/// Runs the queued commands, unless a watched key changed.
+fn run_queue(run: &mut Atomic<'_, '_>, queue: &Queue) {
+    let (engine, now) = (run.engine, run.worker.now.unix_ms);
+    let stale = run.connection.watching.as_ref().is_some_and(|watching| {
+        watching.is_dirty()
+            || watching.keys.iter().any(|key| engine.keyspace.expired_since(run.held, key, now))
+    });
+    if stale {
+        return run.connection.reply().null_array();
+    }
+    run.connection.reply().array(queue.len());
+    let mut clock = (engine.environment.nanos)();
+    for (entry, args) in &queue.commands {
+        let (args, unsent) = (args.view(), run.connection.output.bytes());
+        let error = match run.call(entry, args) {
+            Ok(()) => None,
+            Err(Stop::Error(error)) => Some(error),
+            Err(Stop::Again) => return,
+        };
+        let (progress, failed) = (Progress::Done, error.is_some());
+        if let Some(error) = error {
+            engine.workers[run.worker.id].stats.count_error(&error.0);
+            run.connection.reply().error_bytes(&error.0);
+        }
+        let ran = Ran { entry, args, progress, failed, unsent };
+        run.worker.account(run.connection, ran, &mut clock);
+    }
+}
+
+/// Whether a command can be undone when the transaction has to begin again. The session's commands
+/// may do what cannot, but for those that only answer.
+fn can_be_undone(entry: &Entry) -> bool {
+    let only_answers = ["ECHO", "PING", "SELECT", "TIME"].contains(&entry.spec.name);
+    matches!(entry.handler, Handler::Data(_)) || entry.spec.reaches || only_answers
 }
 
 /// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to,
@@ -271,76 +307,6 @@ impl Worker {
         let count = u32::try_from(queue.len() + 1).unwrap_or(u32::MAX);
         connection.info.queued.store(count, Relaxed);
         connection.reply().status("QUEUED");
-    }
-
-    /// Runs the queued commands, under locks that are held for all of them or, at the gate, taken
-    /// one by one.
-    fn run_queue<'k>(
-        &mut self,
-        engine: &'k Engine,
-        held: &mut Held<'k>,
-        connection: &mut Connection,
-        queue: &Queue,
-    ) {
-        connection.reply().array(queue.len());
-        let effects_before = self.effects.begin();
-        let mut clock = (engine.environment.nanos)();
-        for (entry, args) in &queue.commands {
-            let unsent = connection.output.bytes();
-            let outcome = self.run_queued(engine, held, connection, entry, args.view());
-            let failed = outcome.is_err();
-            if let Err(error) = outcome {
-                engine.workers[self.id].stats.count_error(&error.0);
-                connection.reply().error_bytes(&error.0);
-            }
-            let (args, progress) = (args.view(), Progress::Done);
-            self.account(connection, Ran { entry, args, progress, failed, unsent }, &mut clock);
-        }
-        self.effects.commit(effects_before);
-        if self.is_alone {
-            self.serve_alone(engine, held);
-        } else {
-            self.serve_waiters(engine, held);
-        }
-    }
-
-    fn run_queued<'k>(
-        &mut self,
-        engine: &'k Engine,
-        held: &mut Held<'k>,
-        connection: &mut Connection,
-        entry: &'static Entry,
-        args: Args<'_>,
-    ) -> Result<(), Error> {
-        if self.is_alone {
-            held.release();
-        }
-        match entry.handler {
-            Handler::Data(apply) => {
-                if self.is_alone {
-                    let mut wanted = WantedSet::new();
-                    want_keys(engine, entry, args, connection.database, &mut wanted);
-                    self.lock_all(engine, held, connection, wanted, None);
-                }
-                let (_, first_key) = look_up(engine, connection.database, args);
-                let call = Call { entry, apply, args, first_key };
-                let scene = Scene {
-                    database: connection.database,
-                    no_touch: connection.no_touch,
-                    may_wait: false,
-                    reply: connection.reply(),
-                };
-                let flow = self.apply(engine, held, scene, call)?;
-                assert!(matches!(flow, Flow::Done), "nothing waits in a transaction");
-                Ok(())
-            }
-            Handler::Session(apply) => {
-                let progress = apply(&mut Session { engine, worker: self, connection }, args)?;
-                assert!(progress == Progress::Done, "a transaction holds what its commands need");
-                Ok(())
-            }
-            Handler::Container => Err(Error::SYNTAX),
-        }
     }
 
     /// Leaves MULTI and forgets the watches.

@@ -1,6 +1,7 @@
 //! Commands that need the whole keyspace: they run at the gate, with every other worker stopped
 //! between commands.
 
+use crate::atomic::Claim;
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
 use crate::execute::Progress;
@@ -58,7 +59,7 @@ impl Worker {
 
     /// Sets a connection aside until it may run alone: its lock set starved.
     pub(crate) fn wait_for_gate(&mut self, connection: &mut Connection) -> Progress {
-        connection.needs_gate = true;
+        connection.claim = Claim::Gate;
         self.own_mail.push_back(Mail::Gate);
         self.wait_at_gate(connection)
     }

@@ -1,5 +1,6 @@
 //! One thread's part of the engine: its connections and their turns.
 
+use crate::atomic::Trouble;
 use crate::batch::Batch;
 use crate::blocking::Timers;
 use crate::clients::ClientInfo;
@@ -93,6 +94,12 @@ pub struct Worker {
     pub(crate) is_alone: bool,
     /// Connections whose command waits for the gate.
     pub(crate) at_gate: VecDeque<u64>,
+    /// Whether this worker has the token; it gives it back at the end of the batch.
+    pub(crate) has_token: bool,
+    /// Connections whose command waits for the token.
+    pub(crate) at_token: VecDeque<u64>,
+    /// Why the run that goes on must be undone.
+    pub(crate) trouble: Option<Trouble>,
 }
 
 impl Worker {
@@ -128,6 +135,9 @@ impl Worker {
             unwatching: Vec::new(),
             is_alone: false,
             at_gate: VecDeque::new(),
+            has_token: false,
+            at_token: VecDeque::new(),
+            trouble: None,
         }
     }
 
@@ -218,6 +228,14 @@ impl Worker {
     /// Executes what is ready: fair between the connections, and never long before the sockets are
     /// looked at again.
     pub fn run(&mut self, now: Now) {
+        self.turn(now);
+        if self.has_token {
+            // It was handed on for a command that did not come.
+            self.give_token_back();
+        }
+    }
+
+    fn turn(&mut self, now: Now) {
         self.now = now;
         if self.tuning.version != self.engine.config_version() {
             self.tuning = Tuning::of(&self.engine);
@@ -438,6 +456,7 @@ impl Worker {
             Mail::Unblocked { connection, with_error } => self.on_unblocked(connection, with_error),
             Mail::Killed { connection } => self.on_killed(connection),
             Mail::Gate => self.on_gate(),
+            Mail::Token => self.on_token(),
             Mail::Unpaused => self.resume_paused(),
         }
     }

@@ -46,6 +46,18 @@ impl Counters {
         }
     }
 
+    /// What RESETSTAT resets, to be put back by [`Counters::restore`].
+    pub fn statistics(&self) -> [u64; 3] {
+        [&self.expired, &self.hits, &self.misses].map(|counter| counter.load(Relaxed))
+    }
+
+    /// Puts back what RESETSTAT resets: the commands since then run again.
+    pub fn restore(&self, statistics: [u64; 3]) {
+        for (counter, value) in [&self.expired, &self.hits, &self.misses].iter().zip(statistics) {
+            counter.store(value, Relaxed);
+        }
+    }
+
     /// Notes that a database has `keys` and `volatile` more (or fewer) keys.
     #[inline]
     pub(crate) fn add(&self, database: u8, keys: i64, volatile: i64) {

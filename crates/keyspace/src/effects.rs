@@ -17,6 +17,7 @@ pub struct Effects {
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
     at: usize,
+    selected: Option<u8>,
     count: u64,
 }
 
@@ -48,7 +49,7 @@ impl Effects {
 
     /// Marks where a transaction's effects begin.
     pub fn begin(&self) -> Begun {
-        Begun { at: self.bytes.len(), count: self.count }
+        Begun { at: self.bytes.len(), selected: self.selected, count: self.count }
     }
 
     /// Puts MULTI and EXEC around the effects since `begun`, if there are any.
@@ -58,6 +59,13 @@ impl Effects {
         }
         self.bytes.splice(begun.at..begun.at, *b"*1\r\n$5\r\nMULTI\r\n");
         self.bytes.extend_from_slice(b"*1\r\n$4\r\nEXEC\r\n");
+    }
+
+    /// Forgets the effects since `begun`: what had them was undone.
+    pub fn withdraw(&mut self, begun: Begun) {
+        self.bytes.truncate(begun.at);
+        self.selected = begun.selected;
+        self.count = begun.count;
     }
 
     /// How many were added so far.

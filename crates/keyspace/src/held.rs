@@ -1,17 +1,19 @@
 //! Lock sets: the slots that one command may touch, locked together.
 //!
 //! What must stay true: the set is taken whole or not at all, and nobody waits for a lock while
-//! holding one.
+//! holding one, but for the token's holder. `reach.rs` adds slots to a set that is held.
 
+use crate::undo::Undo;
 use crate::{Keyspace, side::Side};
 use caudal_table::{Guard, Mode, SlotId};
+use std::collections::HashMap;
 
 /// How often a set is tried before the command parks: a slot's lock is held for microseconds.
 const ATTEMPTS: u32 = 4;
 /// Spins on a busy slot before it is given up.
-const SPINS: u32 = 200;
+pub(crate) const SPINS: u32 = 200;
 /// Sets up to this size are searched front to back.
-const LINEAR_MAX: usize = 8;
+pub(crate) const LINEAR_MAX: usize = 8;
 
 /// A slot of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,10 +41,16 @@ pub struct Busy(pub Place);
 #[derive(Default)]
 pub struct Held<'k> {
     /// The first slot: most commands have no other.
-    first: Option<Guard<'k, Side>>,
-    /// The others. All of them are sorted by place. A database that was never written has no slots
-    /// to lock, and none here.
-    rest: Vec<Guard<'k, Side>>,
+    pub(crate) first: Option<Guard<'k, Side>>,
+    /// The others, sorted by place unless `index` says where each stands. A database that was never
+    /// written has no slots to lock, and none here.
+    pub(crate) rest: Vec<Guard<'k, Side>>,
+    /// Where each place stands in `rest`, if slots were added out of order.
+    pub(crate) index: Option<HashMap<Place, usize>>,
+    /// Whether slots that are added are waited for: the worker has the token.
+    pub(crate) is_patient: bool,
+    /// What the keys were before the commands under this set changed them, if that is kept.
+    pub(crate) undo: Option<Box<Undo>>,
 }
 
 impl<'k> Held<'k> {
@@ -57,7 +65,9 @@ impl<'k> Held<'k> {
         self.first = None;
         if !self.rest.is_empty() {
             self.rest.clear();
+            self.index = None;
         }
+        debug_assert!(self.undo.is_none(), "changes are kept or undone before the unlocking");
     }
 
     /// Locks one slot.
@@ -188,6 +198,9 @@ impl<'k> Held<'k> {
         }
         if self.rest.len() <= LINEAR_MAX {
             return self.rest.iter().position(|guard| place_of(guard) == place);
+        }
+        if let Some(index) = &self.index {
+            return index.get(&place).copied();
         }
         self.rest.binary_search_by(|guard| place_of(guard).cmp(&place)).ok()
     }

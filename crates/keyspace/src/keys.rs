@@ -4,11 +4,13 @@
 //! must stay true: every insertion, removal and change of expiry passes through here, so that
 //! counts, expiry index, watches and waiters agree with the tables.
 
-use crate::held::Held;
+use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::expire_key;
+use crate::side::Side;
 use crate::{Counters, Effects, Event, Keyspace, Millis, Place, Stale, WatchedKey, access_clock};
 use caudal_table::{
-    KeyHash, Kind, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table, ValueRef,
+    Guard, KeyHash, Kind, Mode, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table,
+    ValueRef,
 };
 use caudal_value::{Blob, Hash, Limits, List, Object, Set, SortedSet};
 
@@ -73,6 +75,18 @@ pub struct Keys<'a, 'k> {
     pub explained: bool,
     /// The access clock to stamp on what is read; none for CLIENT NO-TOUCH.
     pub clock: Option<u32>,
+}
+
+/// Locking.
+impl Keys<'_, '_> {
+    /// Makes sure that the slot of a key which the command's words do not name is locked. To be
+    /// called before the command's first change: nothing undoes that one's if this fails.
+    ///
+    /// # Errors
+    /// The slot is busy: the command returns that as its flow and runs again.
+    pub fn reach(&mut self, key: &Key<'_>, mode: Mode) -> Result<(), Busy> {
+        self.held.reach(self.keyspace, Wanted { place: self.place(key), mode })
+    }
 }
 
 /// Reading.
@@ -153,6 +167,9 @@ impl Keys<'_, '_> {
 
     fn table_mut(&mut self, database: u8, key: &Key<'_>) -> &mut Table {
         let place = Place { database, slot: key.hash.slot().0 };
+        if self.held.undo.is_some() {
+            self.held.save(place, key);
+        }
         self.held.at_mut(place).expect("a command's keys are locked").table_mut()
     }
 
@@ -166,6 +183,8 @@ impl Keys<'_, '_> {
         }
         let record = guard.table().find(key.hash, key.bytes);
         if record.and_then(|at| at.expiry()).is_some_and(|expiry| expiry < self.now) {
+            self.held.save(place, key);
+            let guard = self.held.at_mut(place).expect("it was there before");
             expire_key(guard, key.hash, key.bytes, self.counters, self.effects);
         }
     }
@@ -182,6 +201,9 @@ impl Keys<'_, '_> {
     fn store(&mut self, database: u8, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
         let (now, clock, kind) = (self.now, self.clock, value.kind());
         let place = Place { database, slot: key.hash.slot().0 };
+        if self.held.undo.is_some() {
+            self.held.save(place, key);
+        }
         let guard = self.held.at_mut(place).expect("a command's keys are locked");
         let (mut is_new, mut before, mut at) = (true, None, None);
         let replaced = guard.table_mut().set_stamped(key.hash, key.bytes, value, |old| {
@@ -216,25 +238,11 @@ impl Keys<'_, '_> {
         before: Option<Millis>,
         at: Option<Millis>,
     ) {
-        let change = i64::from(at.is_some()) - i64::from(before.is_some());
-        if change == 0 && at.is_none() {
+        if before.is_none() && at.is_none() {
             return;
         }
-        self.counters.add(place.database, 0, change);
         let guard = self.held.at_mut(place).expect("a command's keys are locked");
-        let (table, side) = guard.parts_mut();
-        let expiry = &mut side.get_or_insert_default().expiry;
-        expiry.count(change);
-        // An earlier entry is found again when its time comes.
-        if let Some(at) = at.filter(|at| before.is_none_or(|before| before > *at)) {
-            expiry.add(at, key.hash.position());
-            if expiry.is_stale() {
-                let volatile = table.iter().filter_map(|record| {
-                    Some((record.expiry()?, self.keyspace.hash(record.key()).position()))
-                });
-                expiry.rebuild(volatile);
-            }
-        }
+        index_expiry(guard, key, (before, at), self.keyspace, self.counters);
     }
 
     /// Gives a key an expiry, or takes it away. False if there is no such key.
@@ -310,10 +318,13 @@ impl Keys<'_, '_> {
 
     #[inline]
     fn note(&mut self, key: &Key<'_>, _event: Event) {
-        let guard = self.held.at(self.place(key)).expect("a command's keys are locked");
-        if let Some(side) = guard.side() {
-            side.watches.touch(key.bytes);
+        let place = self.place(key);
+        let guard = self.held.at(place).expect("a command's keys are locked");
+        let Some(side) = guard.side() else { return };
+        if !self.held.has_undo() {
+            return side.watches.touch(key.bytes);
         }
+        self.held.touch_later(place, key);
     }
 
     /// Adds effects that remove the keys that the command missed because they are past their
@@ -356,6 +367,35 @@ impl Keys<'_, '_> {
     /// A large string's own chunk, to be changed in place.
     pub fn blob_mut(&mut self, key: &Key<'_>) -> Option<&mut Blob> {
         self.record_mut(key)?.into_blob()
+    }
+}
+
+/// Keeps the counts and the expiry index of a slot right after the expiry of one of its keys went
+/// from `before` to `at`.
+pub(crate) fn index_expiry(
+    guard: &mut Guard<'_, Side>,
+    key: &Key<'_>,
+    (before, at): (Option<Millis>, Option<Millis>),
+    keyspace: &Keyspace,
+    counters: &Counters,
+) {
+    let change = i64::from(at.is_some()) - i64::from(before.is_some());
+    if change == 0 && at.is_none() {
+        return;
+    }
+    counters.add(guard.database(), 0, change);
+    let (table, side) = guard.parts_mut();
+    let expiry = &mut side.get_or_insert_default().expiry;
+    expiry.count(change);
+    // An earlier entry is found again when its time comes.
+    if let Some(at) = at.filter(|at| before.is_none_or(|before| before > *at)) {
+        expiry.add(at, key.hash.position());
+        if expiry.is_stale() {
+            let volatile = table.iter().filter_map(|record| {
+                Some((record.expiry()?, keyspace.hash(record.key()).position()))
+            });
+            expiry.rebuild(volatile);
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Stands between the commands and the table: commands see [`Keys`], the view of one database whose
 //! slots the engine has locked as a [`Held`]. What must stay true: nobody waits for a lock while
-//! holding one; a key past its expiry is invisible; every volatile key has an entry in its slot's
-//! expiry index that is not later.
+//! holding one, but for whoever has the [`Token`]; a key past its expiry is invisible; every
+//! volatile key has an entry in its slot's expiry index that is not later.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -16,9 +16,12 @@ mod held;
 mod keys;
 mod keyspace;
 mod parking;
+mod reach;
 mod scan;
 mod side;
 mod stale;
+mod token;
+mod undo;
 mod waiters;
 mod watches;
 
@@ -34,6 +37,7 @@ pub use parking::Parked;
 pub use scan::{Cursor, Visit};
 pub use side::Side;
 pub use stale::Stale;
+pub use token::Token;
 pub use waiters::{PlacedKey, Waiter};
 pub use watches::{Watch, WatchedKey};
 

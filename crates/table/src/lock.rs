@@ -85,21 +85,47 @@ impl LockWord {
         }
     }
 
+    /// Makes the lock of its only reader, the caller, exclusive. False: there are other readers.
+    #[inline]
+    pub fn try_upgrade(&self) -> bool {
+        let mut word = self.0.load(Relaxed);
+        debug_assert!(word & WRITER == 0 && word & READERS > 0, "the caller holds it shared");
+        while word & READERS == 1 {
+            // As with any winner, INTENT goes.
+            match self.0.compare_exchange_weak(word, WRITER | word & PARKED, Acquire, Relaxed) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+
     /// Tries up to `spins` times more. A writer keeps new readers out meanwhile.
     #[cold]
     pub fn spin(&self, mode: Mode, spins: u32) -> bool {
+        self.spin_on(mode == Mode::Exclusive, spins, || self.try_lock(mode))
+    }
+
+    /// Tries up to `spins` times more to make the caller's shared lock exclusive, keeping new
+    /// readers out meanwhile. Two that do so at once are in each other's way until one gives up.
+    #[cold]
+    pub fn spin_upgrade(&self, spins: u32) -> bool {
+        self.spin_on(true, spins, || self.try_upgrade())
+    }
+
+    fn spin_on(&self, announces: bool, spins: u32, attempt: impl Fn() -> bool) -> bool {
         let mut has_intent = false;
         for _ in 0..spins {
-            if self.try_lock(mode) {
+            if attempt() {
                 return true;
             }
-            if mode == Mode::Exclusive && self.0.load(Relaxed) & INTENT == 0 {
+            if announces && self.0.load(Relaxed) & INTENT == 0 {
                 self.0.fetch_or(INTENT, Relaxed);
                 has_intent = true;
             }
             spin_loop();
         }
-        if self.try_lock(mode) {
+        if attempt() {
             return true;
         }
         if has_intent {

@@ -172,6 +172,16 @@ impl<S> Guard<'_, S> {
         self.mode
     }
 
+    /// Makes a shared hold exclusive, trying up to `spins` times more. False: others read the slot,
+    /// and it stays held shared.
+    pub fn upgrade(&mut self, spins: u32) -> bool {
+        let lock = &self.cell().lock;
+        if self.mode == Mode::Shared && (lock.try_upgrade() || lock.spin_upgrade(spins)) {
+            self.mode = Mode::Exclusive;
+        }
+        self.mode == Mode::Exclusive
+    }
+
     /// The keys.
     #[inline]
     #[must_use]

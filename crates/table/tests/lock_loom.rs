@@ -131,3 +131,21 @@ fn a_reader_parked_behind_writers_is_woken() {
 fn a_writer_parked_behind_both_is_woken() {
     no_wake_is_lost([Mode::Shared, Mode::Exclusive], Mode::Exclusive);
 }
+
+#[test]
+fn a_reader_becomes_the_writer_only_alone() {
+    explore(3, || {
+        let guarded = Guarded::new();
+        let other = Arc::clone(&guarded);
+        let thread = thread::spawn(move || {
+            other.try_work(Mode::Shared, 0);
+            other.try_work(Mode::Exclusive, 1);
+        });
+        if guarded.lock.try_shared() {
+            let is_alone = guarded.lock.try_upgrade() || guarded.lock.spin_upgrade(1);
+            guarded.work(if is_alone { Mode::Exclusive } else { Mode::Shared });
+        }
+        thread.join().unwrap();
+        guarded.assert_idle();
+    });
+}

@@ -68,7 +68,7 @@ fn set(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 }
 
 fn reset_stat(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     Ok(worker.alone(engine, connection, |worker, connection| {
         for shared in worker.engine.workers.iter() {
             shared.stats.reset();

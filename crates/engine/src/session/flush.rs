@@ -71,7 +71,7 @@ fn flush(
     databases: impl Iterator<Item = u8>,
     effect: &'static [u8],
 ) -> Progress {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
     worker.alone(engine, connection, |worker, connection| {
         let shared = &engine.workers[worker.id];
@@ -87,7 +87,7 @@ fn flush(
 }
 
 fn swap(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
     let (first, second) = parse_swap(args, engine.keyspace.databases())?;
     let in_transaction = worker.is_alone;

@@ -28,6 +28,7 @@ use crate::execute::Progress;
 use crate::transaction;
 use crate::worker::Worker;
 use caudal_commands::{Args, Command, Error, Flags, Group, Spec};
+use caudal_keyspace::Held;
 use caudal_wire::Reply;
 
 /// What a session command may touch. It is called with no slot locked, but inside EXEC.
@@ -35,6 +36,8 @@ pub(crate) struct Session<'s, 'k> {
     pub(crate) engine: &'k Engine,
     pub(crate) worker: &'s mut Worker,
     pub(crate) connection: &'s mut Connection,
+    /// Locked slots: none but inside a run.
+    pub(crate) held: &'s mut Held<'k>,
 }
 
 impl Session<'_, '_> {

@@ -140,7 +140,7 @@ impl Wording {
 }
 
 fn subscribe(session: &mut Session<'_, '_>, args: Args<'_>, wording: &Wording) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     for name in args.from(1) {
         worker.subscribe(engine, connection, wording.topic, name);
         wording.confirm(connection, wording.begun, Some(name));
@@ -149,7 +149,7 @@ fn subscribe(session: &mut Session<'_, '_>, args: Args<'_>, wording: &Wording) -
 }
 
 fn unsubscribe(session: &mut Session<'_, '_>, args: Args<'_>, wording: &Wording) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     for name in args.from(1) {
         worker.unsubscribe(engine, connection, wording.topic, name);
         wording.confirm(connection, wording.ended, Some(name));

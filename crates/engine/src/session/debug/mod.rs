@@ -159,7 +159,7 @@ fn string_match(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 }
 
 fn whole_digest(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
     let now = worker.now.unix_ms;
     Ok(worker.alone(engine, connection, |_, connection| {
@@ -215,7 +215,7 @@ impl Worker {
 }
 
 fn digest_value(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
     Ok(worker.alone(engine, connection, |worker, connection| {
         let database = connection.database;
@@ -231,7 +231,7 @@ fn digest_value(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 
 /// The line that tests look into: encoding, length, idle time.
 fn object(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
     let now = worker.now.unix_ms;
     let mut found = None;
@@ -286,7 +286,7 @@ fn populate(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     if bytes > session.worker.tuning.config.clients.bulk_bytes_max {
         return Err(Error::TOO_LONG);
     }
-    let Session { engine, worker, connection } = session;
+    let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
     Ok(worker.alone(engine, connection, |worker, connection| {
         for index in 0..count {
