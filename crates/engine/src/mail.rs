@@ -19,6 +19,8 @@ pub(crate) enum Mail {
     Gate,
     /// CLIENT UNPAUSE: connections that were set aside go on.
     Unpaused,
+    /// The users changed.
+    Users,
 }
 
 /// Wakes the thread that runs a worker.

@@ -4,12 +4,13 @@
 //! all of it or nothing. What must stay true: nothing has run when EXEC is set aside for a busy
 //! slot.
 
+use crate::acl::{Reason, Scene};
 use crate::batch::look_up;
 use crate::catalog::{Catalog, Entry, Handler};
 use crate::connection::Connection;
 use crate::dispatch::Ran;
 use crate::engine::Engine;
-use crate::execute::{Call, Progress, Scene, WantedSet, want_keys, written_keys};
+use crate::execute::{self, Call, Progress, WantedSet, want_keys, written_keys};
 use crate::session::{Session, SessionCommand};
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags, Flow, Group, KeyFlags, OwnedArgs, Spec};
@@ -17,6 +18,10 @@ use caudal_keyspace::{Held, Place, PlacedKey, Wanted, Watch, WatchedKey};
 use caudal_table::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Before the reason why a queued command is not allowed any more.
+const RULES_CHANGED: &str = "NOPERM ACLs rules changed between the moment the transaction was \
+    accumulated and the EXEC call. This command is no longer allowed for the following reason: ";
 
 /// Commands between MULTI and EXEC.
 #[derive(Default)]
@@ -312,6 +317,15 @@ impl Worker {
         entry: &'static Entry,
         args: Args<'_>,
     ) -> Result<(), Error> {
+        if let Err(denial) = self.check_access(connection, (entry, args), Scene::Transaction) {
+            let reason = match denial.reason {
+                Reason::Command => "no permission to execute the command or subcommand",
+                Reason::Key => "no permission to touch the specified keys",
+                Reason::Channel => "no permission to access one of the channels used as arguments",
+                Reason::Database | Reason::Password => "no permission",
+            };
+            return Err(Error::new(format!("{RULES_CHANGED}{reason}")));
+        }
         if self.is_alone {
             held.release();
         }
@@ -324,7 +338,7 @@ impl Worker {
                 }
                 let (_, first_key) = look_up(engine, connection.database, args);
                 let call = Call { entry, apply, args, first_key };
-                let scene = Scene {
+                let scene = execute::Scene {
                     database: connection.database,
                     no_touch: connection.no_touch,
                     may_wait: false,
