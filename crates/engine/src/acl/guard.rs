@@ -5,7 +5,7 @@
 //! logged.
 
 use super::log::{self, Scene};
-use super::user::{Denial, Reason, User};
+use super::user::{Databases, Denial, Reason, User};
 use crate::batch::Request;
 use crate::catalog::Entry;
 use crate::clients::ClientInfo;
@@ -85,7 +85,9 @@ impl Worker {
     ) -> Result<(), Denial> {
         self.settle_user(connection);
         let user = Arc::clone(&connection.user);
-        user.check(entry, args, connection.database).inspect_err(|denial| {
+        let count = self.engine.keyspace.databases();
+        let databases = Databases { own: connection.database, count };
+        user.check(entry, args, databases).inspect_err(|denial| {
             let object = match denial.reason {
                 Reason::Command => entry.full_name.as_bytes(),
                 _ => args.get(denial.argument).unwrap_or_default(),

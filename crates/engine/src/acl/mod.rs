@@ -29,7 +29,7 @@ pub(crate) use file::{NO_FILE, is_name};
 pub(crate) use log::{Log, Scene};
 pub(crate) use rules::{RuleError, join};
 pub(crate) use selector::{COMMANDS_MAX, Selector};
-pub(crate) use user::{DEFAULT, Ground, Reason, User};
+pub(crate) use user::{DEFAULT, Databases, Ground, Reason, User};
 
 use crate::catalog::Catalog;
 use crate::config::Config;

@@ -33,6 +33,15 @@ pub(crate) struct Ground {
     pub(crate) all_channels: bool,
 }
 
+/// The databases that a command may be about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Databases {
+    /// The session's. < count
+    pub(crate) own: u8,
+    /// How many there are.
+    pub(crate) count: usize,
+}
+
 /// Why a user may not run a command. The greater of two denials says more: the selector that gave
 /// it allowed more of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,10 +181,15 @@ impl User {
     ///
     /// # Errors
     /// What is forbidden, by the selector that allowed most of it.
-    pub(crate) fn check(&self, entry: &Entry, args: Args<'_>, database: u8) -> Result<(), Denial> {
+    pub(crate) fn check(
+        &self,
+        entry: &Entry,
+        args: Args<'_>,
+        databases: Databases,
+    ) -> Result<(), Denial> {
         let mut most = Denial { reason: Reason::Command, argument: 0 };
         for selector in &self.selectors {
-            match selector.check(entry, args, database) {
+            match selector.check(entry, args, databases) {
                 Ok(()) => return Ok(()),
                 Err(denial) => most = most.max(denial),
             }
@@ -198,12 +212,12 @@ impl User {
 }
 
 impl Selector {
-    fn check(&self, entry: &Entry, args: Args<'_>, database: u8) -> Result<(), Denial> {
+    fn check(&self, entry: &Entry, args: Args<'_>, databases: Databases) -> Result<(), Denial> {
         let deny = |reason, argument| Denial { reason, argument };
         if !entry.spec.flags.has(Flags::NO_AUTH) && !self.allows_command(entry, args.get(1)) {
             return Err(deny(Reason::Command, 0));
         }
-        self.check_databases(entry, args, database)
+        self.check_databases(entry, args, databases)
             .map_err(|argument| deny(Reason::Database, argument))?;
         let mut denied = None;
         entry.each_key(args, |at, flags| {
@@ -226,14 +240,20 @@ impl Selector {
 
     /// # Errors
     /// The argument that names a forbidden database; 0 if it is the session's own.
-    fn check_databases(&self, entry: &Entry, args: Args<'_>, own: u8) -> Result<(), usize> {
+    fn check_databases(
+        &self,
+        entry: &Entry,
+        args: Args<'_>,
+        databases: Databases,
+    ) -> Result<(), usize> {
         if self.allows_all_databases() {
             return Ok(());
         }
         let named = |at: usize| {
             let number = args.get(at).and_then(caudal_text::integer::parse_i64);
             // What is no database is the command's to refuse.
-            number.and_then(|number| u32::try_from(number).ok())
+            let number = number.and_then(|number| u32::try_from(number).ok());
+            number.filter(|number| (*number as usize) < databases.count)
         };
         let check = |at: usize| match named(at) {
             Some(database) if !self.allows_database(database) => Err(at),
@@ -252,7 +272,7 @@ impl Selector {
         }
         let is_about_data = entry.first_key.is_some()
             || ["read", "write", "keyspace"].iter().any(|at| categories::contains(at, entry));
-        if is_about_data && !self.allows_database(own.into()) { Err(0) } else { Ok(()) }
+        if is_about_data && !self.allows_database(databases.own.into()) { Err(0) } else { Ok(()) }
     }
 }
 

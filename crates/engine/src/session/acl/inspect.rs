@@ -3,7 +3,7 @@
 use super::{spec, too_many};
 use crate::acl::categories::{self, CATEGORIES};
 use crate::acl::log::Entry;
-use crate::acl::{Reason, Scene};
+use crate::acl::{Databases, Reason, Scene};
 use crate::session::{DONE, Outcome, Session, SessionCommand};
 use caudal_commands::{Args, Error, OwnedArgs};
 use caudal_text::integer;
@@ -76,7 +76,9 @@ fn dry_run(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     if !entry.spec.accepts(line.len()) {
         return Err(Error::arity(&entry.full_name));
     }
-    match user.check(entry, line, session.connection.database) {
+    let count = session.engine.keyspace.databases();
+    let databases = Databases { own: session.connection.database, count };
+    match user.check(entry, line, databases) {
         Ok(()) => session.reply_ok(),
         Err(denial) => {
             let text = denial.text(&user.name, entry, line, true);
