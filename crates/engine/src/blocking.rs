@@ -7,7 +7,7 @@ use crate::execute::{Call, Scene, cover};
 use crate::mail::Mail;
 use crate::stats;
 use crate::worker::Worker;
-use caudal_commands::{Flow, KeyFlags, OwnedArgs, Wait};
+use caudal_commands::{Error, Flow, KeyFlags, OwnedArgs, Wait};
 use caudal_keyspace::{Held, Place, PlacedKey, Ready, Waiter, Wanted};
 use caudal_table::Mode;
 use caudal_wire::{Output, Protocol, Reply};
@@ -198,7 +198,7 @@ impl Worker {
         const TEXT: &str = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
         self.leave_queues(id);
         if with_error {
-            self.count_unblocked(id, TEXT);
+            self.count_unblocked(id, TEXT.as_bytes());
         }
         self.end_wait(id, |connection| {
             if with_error {
@@ -209,12 +209,27 @@ impl Worker {
         });
     }
 
+    /// Ends a wait in a blocking command that is not allowed any more.
+    pub(crate) fn refuse_wait(&mut self, id: u64, error: &Error) {
+        let connection = self.token(id).and_then(|token| self.connections[token].as_ref());
+        let Some(State::Waiting(waiting)) = connection.map(|connection| &connection.state) else {
+            return;
+        };
+        if !waiting.waiter.claim() {
+            // It is served at this moment, as if that had been before the change.
+            return;
+        }
+        self.leave_queues(id);
+        self.count_unblocked(id, &error.0);
+        self.end_wait(id, |connection| connection.reply().error_bytes(&error.0));
+    }
+
     /// Counts a blocking command that ends with an error.
-    fn count_unblocked(&self, id: u64, text: &str) {
+    fn count_unblocked(&self, id: u64, text: &[u8]) {
         let connection = self.token(id).and_then(|token| self.connections[token].as_ref());
         if let Some(State::Waiting(waiting)) = connection.map(|connection| &connection.state) {
             let stats = &self.shared().stats;
-            stats.count_error(text.as_bytes());
+            stats.count_error(text);
             stats::add(&stats.commands[usize::from(waiting.waiter.command)].failed, 1);
         }
     }

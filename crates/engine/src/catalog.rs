@@ -1,5 +1,6 @@
 //! All commands, by name: those on data and those on the session, in one table made once.
 
+use crate::acl::COMMANDS_MAX;
 use crate::session::{self, SessionCommand};
 use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Spec};
 use caudal_table::Mode;
@@ -110,6 +111,25 @@ fn is_key(spec: &&KeySpec) -> bool {
     !spec.flags.has(KeyFlags::NOT_KEY)
 }
 
+/// Keys whose flags depend on the arguments.
+impl Entry {
+    /// What happens to a key: SET reads it only for GET, BITFIELD writes it only for SET and
+    /// INCRBY.
+    pub(crate) fn settled(&self, args: Args<'_>, flags: KeyFlags) -> KeyFlags {
+        let says = |word| (2..args.len()).any(|at| args.is(at, word));
+        let read = KeyFlags::ACCESS;
+        match self.spec.name {
+            _ if !flags.has(KeyFlags::VARIABLE) || self.spec.parent.is_some() => flags,
+            "SET" if (3..args.len()).any(|at| args.is(at, "GET")) => {
+                KeyFlags::RW.and(read).and(KeyFlags::UPDATE)
+            }
+            "SET" => KeyFlags::OW.and(KeyFlags::UPDATE),
+            "BITFIELD" if !says("SET") && !says("INCRBY") => KeyFlags::RO.and(read),
+            _ => flags,
+        }
+    }
+}
+
 /// How the slot of a key with these flags is locked.
 pub(crate) fn mode_of(flags: KeyFlags) -> Mode {
     if flags.has(KeyFlags::RO) { Mode::Shared } else { Mode::Exclusive }
@@ -181,6 +201,7 @@ impl Catalog {
         for SessionCommand { spec, apply } in session::all() {
             catalog.add(*spec, Handler::Session(*apply));
         }
+        assert!(catalog.entries.len() <= COMMANDS_MAX, "a selector has a bit for each command");
         catalog
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct ClientInfo {
 #[derive(Debug, Default)]
 pub(crate) struct ClientText {
     pub(crate) name: Vec<u8>,
-    pub(crate) user: String,
+    pub(crate) user: Vec<u8>,
     pub(crate) library_name: Vec<u8>,
     pub(crate) library_version: Vec<u8>,
     /// The blocking command that it waits in.

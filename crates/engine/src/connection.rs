@@ -1,6 +1,7 @@
 //! One connection as the engine sees it: input not yet executed, output not yet sent, and the
 //! session's state.
 
+use crate::acl::{User, Users};
 use crate::atomic::Claim;
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
@@ -106,7 +107,13 @@ pub(crate) struct Connection {
     pub(crate) parser: Parser,
     pub(crate) protocol: Protocol,
     pub(crate) database: u8,
+    /// Whether it has signed on, or had no need to.
     pub(crate) authenticated: bool,
+    pub(crate) user: Arc<User>,
+    /// The version of the users that `user` is of.
+    pub(crate) user_version: u64,
+    /// The version of the users in which it was found to be allowed everything; 0: in none.
+    pub(crate) unrestricted_in: u64,
     pub(crate) reply_mode: ReplyMode,
     /// Whether the running command was CLIENT REPLY.
     pub(crate) said_reply_mode: bool,
@@ -139,7 +146,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// A connection that has said nothing yet.
-    pub(crate) fn new(info: ClientInfo, token: Token, authenticated: bool) -> Connection {
+    pub(crate) fn new(info: ClientInfo, token: Token, users: &Users) -> Connection {
         Connection {
             info: Arc::new(info),
             token,
@@ -150,7 +157,10 @@ impl Connection {
             parser: Parser::default(),
             protocol: Protocol::Resp2,
             database: 0,
-            authenticated,
+            authenticated: users.are_open,
+            user: Arc::clone(users.default()),
+            user_version: users.version,
+            unrestricted_in: 0,
             reply_mode: ReplyMode::On,
             said_reply_mode: false,
             no_touch: false,

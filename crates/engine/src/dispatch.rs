@@ -108,15 +108,25 @@ impl Worker {
     /// The checks that can refuse a command.
     #[inline(always)]
     fn admit(
+        &mut self,
+        connection: &mut Connection,
+        request: Request<'_>,
+    ) -> Result<&'static Entry, Error> {
+        if connection.unrestricted_in != self.users.version {
+            return self.admit_restricted(connection, request);
+        }
+        let entry = self.admit_known(connection, request)?;
+        self.admit_now(connection, entry)?;
+        Ok(entry)
+    }
+
+    /// The checks of the command as such.
+    #[inline(always)]
+    pub(crate) fn admit_known(
         &self,
         connection: &Connection,
         request: Request<'_>,
     ) -> Result<&'static Entry, Error> {
-        if !self.is_authenticated(connection)
-            && request.entry.is_none_or(|entry| !entry.spec.flags.has(Flags::NO_AUTH))
-        {
-            return Err(Error::text("NOAUTH Authentication required."));
-        }
         let Some(entry) = request.entry else { return Err(unknown_command(request.args)) };
         if !entry.subcommands.is_empty() && request.args.len() > 1 {
             return Err(unknown_subcommand(entry, request.args));
@@ -132,6 +142,13 @@ impl Worker {
             let text = format!("ERR Command '{name}' not allowed inside a transaction");
             return Err(Error::new(text));
         }
+        Ok(entry)
+    }
+
+    /// The checks of what the connection and the process are at: of a subscriber, of the memory
+    /// that the command may need.
+    #[inline(always)]
+    pub(crate) fn admit_now(&self, connection: &Connection, entry: &Entry) -> Result<(), Error> {
         if connection.subscriptions.is_some()
             && connection.protocol == Protocol::Resp2
             && !is_for_subscribers(entry)
@@ -145,7 +162,7 @@ impl Worker {
         if self.over_memory && may_grow(connection, entry) {
             return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
         }
-        Ok(entry)
+        Ok(())
     }
 
     #[cold]
@@ -164,11 +181,6 @@ impl Worker {
             queue.is_broken = true;
         }
         connection.reply().error_bytes(&error.0);
-    }
-
-    /// Whether a connection needs no password, or has given it.
-    pub(crate) fn is_authenticated(&self, connection: &Connection) -> bool {
-        connection.authenticated || self.tuning.config.security.password.is_none()
     }
 
     fn may_debug(&self, connection: &Connection) -> bool {
@@ -300,6 +312,7 @@ pub(crate) struct Ran<'a> {
 fn is_secret(entry: &Entry, args: Args<'_>, index: usize) -> bool {
     match (entry.spec.parent, entry.spec.name) {
         (None, "AUTH") => index > 0,
+        (Some("ACL"), "SETUSER") => index > 1,
         (None, "HELLO") => (1..=2).any(|back| index > back && args.is(index - back, "AUTH")),
         (Some("CONFIG"), "SET") => {
             let secrets = ["requirepass", "masterauth", "primaryauth", "masteruser", "primaryuser"];

@@ -1,5 +1,6 @@
 //! What all workers share.
 
+use crate::acl::Access;
 use crate::catalog::Catalog;
 use crate::clients::Clients;
 use crate::command_log::CommandLogs;
@@ -44,6 +45,10 @@ pub struct Environment {
     pub sleep: fn(Duration),
     /// The file that CONFIG REWRITE replaces; none: the configuration came from elsewhere.
     pub config_file: Option<ConfigFile>,
+    /// The file of `aclfile`, which ACL LOAD reads and ACL SAVE replaces.
+    pub acl_file: Option<ConfigFile>,
+    /// Fills a buffer with bytes that nobody can guess.
+    pub entropy: fn(&mut [u8]),
 }
 
 /// What the system says that the process uses.
@@ -59,7 +64,7 @@ pub struct Usage {
     pub total_bytes: u64,
 }
 
-/// The file of the configuration.
+/// A file that the configuration is kept in.
 #[derive(Clone, Debug)]
 pub struct ConfigFile {
     /// Its whole path.
@@ -132,6 +137,7 @@ pub struct Engine {
     /// Whether RESTORE does without checksums: DEBUG SET-SKIP-CHECKSUM-VALIDATION.
     pub(crate) trusts_checksums: AtomicBool,
     pub(crate) environment: Environment,
+    pub(crate) access: Access,
     config: RwLock<Arc<Config>>,
     /// Grows with each change of the configuration.
     config_version: AtomicU64,
@@ -172,6 +178,7 @@ impl Engine {
             reclaims_expired: AtomicBool::new(true),
             trusts_checksums: AtomicBool::new(false),
             environment,
+            access: Access::new(&config),
             config: RwLock::new(Arc::new(config)),
             config_version: AtomicU64::new(1),
             config_change: Mutex::new(()),

@@ -6,6 +6,7 @@
 //! run?) -> `execute` (locks, the command, what follows).
 #![forbid(unsafe_code)]
 
+mod acl;
 mod atomic;
 mod batch;
 mod blocking;

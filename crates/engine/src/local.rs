@@ -151,6 +151,8 @@ pub fn environment(workers: usize) -> Environment {
         usage: Usage::default,
         sleep: |_| (),
         config_file: None,
+        acl_file: None,
+        entropy: |bytes| bytes.fill(0xa5),
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Mail {
     Token,
     /// CLIENT UNPAUSE: connections that were set aside go on.
     Unpaused,
+    /// The users changed.
+    Users,
 }
 
 /// Wakes the thread that runs a worker.

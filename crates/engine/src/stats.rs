@@ -162,6 +162,11 @@ pub(crate) struct Stats {
     pub(crate) query_limit_closed: AtomicU64,
     /// Wrong passwords and users.
     pub(crate) auth_refused: AtomicU64,
+    /// Commands that a user may not run, by what is forbidden.
+    pub(crate) commands_denied: AtomicU64,
+    pub(crate) keys_denied: AtomicU64,
+    pub(crate) channels_denied: AtomicU64,
+    pub(crate) databases_denied: AtomicU64,
     /// Changes of keys: a gauge of work not saved, so RESETSTAT leaves it.
     pub(crate) changes: AtomicU64,
     /// Connections open on this worker.
@@ -222,6 +227,10 @@ impl Stats {
             &self.output_limit_closed,
             &self.query_limit_closed,
             &self.auth_refused,
+            &self.commands_denied,
+            &self.keys_denied,
+            &self.channels_denied,
+            &self.databases_denied,
         ];
         counters.iter().for_each(|counter| counter.store(0, Relaxed));
         self.errors().clear();

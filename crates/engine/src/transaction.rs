@@ -4,6 +4,7 @@
 //! all of it or nothing. What must stay true: nothing has run, or all of it is undone, when EXEC is
 //! set aside.
 
+use crate::acl::{Reason, Scene};
 use crate::atomic::{Atomic, Claim, Plan, Stop, needs_gate};
 use crate::catalog::{Catalog, Entry, Handler};
 use crate::connection::Connection;
@@ -17,6 +18,10 @@ use caudal_keyspace::{Held, Place, PlacedKey, Wanted, Watch, WatchedKey};
 use caudal_table::Mode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// Before the reason why a queued command is not allowed any more.
+const RULES_CHANGED: &str = "NOPERM ACLs rules changed between the moment the transaction was \
+    accumulated and the EXEC call. This command is no longer allowed for the following reason: ";
 
 /// Commands between MULTI and EXEC.
 #[derive(Default)]
@@ -233,7 +238,8 @@ fn run_queue(run: &mut Atomic<'_, '_>, queue: &Queue) {
     let mut clock = (engine.environment.nanos)();
     for (entry, args) in &queue.commands {
         let (args, unsent) = (args.view(), run.connection.output.bytes());
-        let error = match run.call(entry, args) {
+        let called = may_run(run, entry, args).map_err(Stop::Error);
+        let error = match called.and_then(|()| run.call(entry, args)) {
             Ok(()) => None,
             Err(Stop::Error(error)) => Some(error),
             Err(Stop::Again) => return,
@@ -246,6 +252,20 @@ fn run_queue(run: &mut Atomic<'_, '_>, queue: &Queue) {
         let ran = Ran { entry, args, progress, failed, unsent };
         run.worker.account(run.connection, ran, &mut clock);
     }
+}
+
+/// Whether the user may still run a queued command: its rules may have changed since.
+fn may_run(run: &mut Atomic<'_, '_>, entry: &'static Entry, args: Args<'_>) -> Result<(), Error> {
+    let checked = run.worker.check_access(run.connection, (entry, args), Scene::Transaction);
+    checked.map_err(|denial| {
+        let reason = match denial.reason {
+            Reason::Command => "no permission to execute the command or subcommand",
+            Reason::Key => "no permission to touch the specified keys",
+            Reason::Channel => "no permission to access one of the channels used as arguments",
+            Reason::Database | Reason::Password => "no permission",
+        };
+        Error::new(format!("{RULES_CHANGED}{reason}"))
+    })
 }
 
 /// Whether a command can be undone when the transaction has to begin again. The session's commands

@@ -123,11 +123,16 @@ fn value_limits(config: &Config) -> Limits {
 }
 
 /// Why a new connection is not taken: the text of its error reply.
-pub(crate) fn refusal(config: &Config, peer: &Peer, clients: usize) -> Option<&'static str> {
+pub(crate) fn refusal(
+    config: &Config,
+    peer: &Peer,
+    clients: usize,
+    needs_no_password: bool,
+) -> Option<&'static str> {
     if clients >= config.clients.count_max as usize {
         return Some("ERR max number of clients reached");
     }
-    let open = !config.net.protected_mode || config.security.password.is_some();
+    let open = !config.net.protected_mode || !needs_no_password;
     (!open && !peer.loopback && !peer.unix).then_some(PROTECTED)
 }
 

@@ -1,5 +1,6 @@
 //! One thread's part of the engine: its connections and their turns.
 
+use crate::acl::Users;
 use crate::atomic::Trouble;
 use crate::batch::Batch;
 use crate::blocking::Timers;
@@ -57,6 +58,8 @@ pub struct Worker {
     pub(crate) id: usize,
     pub(crate) now: Now,
     pub(crate) tuning: Tuning,
+    /// The users, as of this turn.
+    pub(crate) users: Arc<Users>,
     pub(crate) random: Random,
     pub(crate) effects: Effects,
     /// Keys that the running command made ready.
@@ -108,6 +111,7 @@ impl Worker {
         caudal_table::memory::register_thread();
         Worker {
             tuning: Tuning::of(&engine),
+            users: engine.access.users(),
             cycle: Cycle::new(id, engine.environment.workers),
             engine,
             id,
@@ -160,8 +164,10 @@ impl Worker {
     pub fn open(&mut self, peer: Peer, now: Now) -> Open {
         self.now = now;
         let config = self.engine.config();
+        self.follow_users();
         stats::add(&self.shared().stats.connections_received, 1);
-        if let Some(refusal) = refusal(&config, &peer, self.engine.clients.len()) {
+        let is_open = self.users.default().needs_no_password;
+        if let Some(refusal) = refusal(&config, &peer, self.engine.clients.len(), is_open) {
             stats::add(&self.shared().stats.connections_rejected, 1);
             return Open::Refused(format!("-{refusal}\r\n").into_bytes());
         }
@@ -172,8 +178,8 @@ impl Worker {
             self.connections.push(None);
             self.connections.len() - 1
         });
-        let connection = Connection::new(info, token, config.security.password.is_none());
-        connection.info.text().user = "default".to_owned();
+        let connection = Connection::new(info, token, &self.users);
+        connection.info.text().user = connection.user.name.to_vec();
         self.engine.clients.add(Arc::clone(&connection.info));
         self.connections[token] = Some(Box::new(connection));
         self.by_id.insert(id, token);
@@ -240,6 +246,7 @@ impl Worker {
         if self.tuning.version != self.engine.config_version() {
             self.tuning = Tuning::of(&self.engine);
         }
+        self.follow_users();
         self.read_mail();
         self.give_out_post();
         self.fire_timers();
@@ -458,6 +465,7 @@ impl Worker {
             Mail::Gate => self.on_gate(),
             Mail::Token => self.on_token(),
             Mail::Unpaused => self.resume_paused(),
+            Mail::Users => self.on_users_changed(),
         }
     }
 

@@ -83,6 +83,12 @@ fn config_file(arguments: &[String]) -> Option<ConfigFile> {
     Some(ConfigFile { path, read: |path| fs::read_to_string(path), replace: replace_file })
 }
 
+/// The file that ACL LOAD and SAVE use, from the working directory.
+fn acl_file(named: &Path) -> ConfigFile {
+    let path = std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
+    ConfigFile { path, read: |path| fs::read_to_string(path), replace: replace_file }
+}
+
 /// Puts a text in the place of a file: all of it or, on any error, nothing.
 fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
@@ -113,8 +119,12 @@ fn serve(
     let _pid_file = config.process.pid_file.as_deref().map(|path| PidFile::write(path, log));
     announce(&listeners, threads, kind, log);
     let supervised = config.process.supervised;
-    let environment = environment(threads, kind, config_file).map_err(Fatal::new)?;
+    let acl_file = config.security.acl_file.as_deref().map(acl_file);
+    let environment = environment(threads, kind, config_file, acl_file).map_err(Fatal::new)?;
     let engine = Engine::new(config, environment);
+    engine.load_users().map_err(|errors| {
+        Fatal::new(format_args!("Aborting Caudal startup because of ACL errors: {errors}"))
+    })?;
     let acceptor = Acceptor::new(listeners, Some(signals)).map_err(Fatal::new)?;
     let crew = Crew::start(&engine, threads, backend, &acceptor.waker())
         .map_err(|error| Fatal::new(format_args!("Can't start a worker: {error}")))?;
@@ -221,6 +231,7 @@ fn environment(
     workers: usize,
     kind: Kind,
     config_file: Option<ConfigFile>,
+    acl_file: Option<ConfigFile>,
 ) -> io::Result<Environment> {
     let mut random = [0; 28];
     fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
@@ -243,7 +254,15 @@ fn environment(
         usage,
         sleep: thread::sleep,
         config_file,
+        acl_file,
+        entropy,
     })
+}
+
+/// Random bytes from the system.
+fn entropy(bytes: &mut [u8]) {
+    let read = fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(bytes));
+    read.expect("the system's random numbers were there when the process started");
 }
 
 /// What the system says that this process uses.

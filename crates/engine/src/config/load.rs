@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use super::arguments::Arguments;
 use super::directive::{self, Directive, Kind, Reason, Standing, Value};
 use super::table::{self, Place};
-use super::{Config, settings::Settings};
+use super::{Config, UserLine, settings::Settings};
+use crate::acl;
+use crate::catalog::Catalog;
 
 /// The path under which the standard input is asked of the function that reads files.
 pub const STANDARD_INPUT: &str = "-";
@@ -87,6 +89,14 @@ pub enum ConfigError {
          'unixsocket'."
     )]
     NowhereToListen,
+    /// Users in two places.
+    #[error(
+        "Configuring Caudal with users defined in the configuration and at the same setting an \
+         ACL file path is invalid. This setup is very likely to lead to configuration errors and \
+         security holes, please define either an ACL file or declare users directly in the \
+         configuration, but not both."
+    )]
+    UsersInTwoPlaces,
 }
 
 /// One line, cut into words.
@@ -134,6 +144,7 @@ struct Loader<'a> {
     givers: Vec<Option<(usize, Line)>>,
     lines_taken: usize,
     notices: Vec<Notice>,
+    users: Vec<UserLine>,
 }
 
 impl<'a> Loader<'a> {
@@ -146,6 +157,7 @@ impl<'a> Loader<'a> {
             values,
             lines_taken: 0,
             notices: Vec::new(),
+            users: Vec::new(),
         }
     }
 
@@ -204,6 +216,9 @@ impl<'a> Loader<'a> {
         if let Some(how) = how {
             return Err(line.error(format!("'{}' {how}: {}", row.name, row.note)));
         }
+        if statement == directive::Line::User {
+            return self.declare_user(line);
+        }
         let [_, argument] = line.words.as_slice() else {
             return Err(line.error("Bad directive or wrong number of arguments"));
         };
@@ -211,6 +226,34 @@ impl<'a> Loader<'a> {
             return self.include(argument, line, depth + 1);
         }
         self.notices.extend(Notice::of(row, &Value::Words(Vec::new()), &line.origin));
+        Ok(())
+    }
+
+    /// Tries the rules of a user out. The users are made when all is known.
+    fn declare_user(&mut self, line: &Line) -> Result<(), ConfigError> {
+        let [_, name, words @ ..] = line.words.as_slice() else {
+            return Err(line.error("Bad directive or wrong number of arguments"));
+        };
+        let wrong = |error: &dyn fmt::Display| {
+            line.error(format!("Error in user declaration '{name}': {error}"))
+        };
+        if !acl::is_name(name.as_bytes()) {
+            return Err(wrong(&"Spaces not allowed in ACL usernames"));
+        }
+        if self.users.iter().any(|(known, _)| known == name.as_bytes()) {
+            return Err(wrong(&acl::RuleError::DuplicateUser));
+        }
+        let rules = acl::join(words.iter().map(String::as_bytes))
+            .map_err(|_| wrong(&"Unmatched parenthesis in selector definition"))?;
+        let ground = acl::Ground { catalog: Catalog::get(), all_channels: false };
+        let mut user = acl::User::new(name.as_bytes(), ground);
+        for rule in &rules {
+            user.apply(ground, rule).map_err(|error| {
+                let rule = String::from_utf8_lossy(rule);
+                wrong(&format!("rule '{rule}': {error}"))
+            })?;
+        }
+        self.users.push((name.clone().into_bytes(), rules));
         Ok(())
     }
 
@@ -248,7 +291,10 @@ impl<'a> Loader<'a> {
         if (net.port == 0 || net.bind.is_empty()) && net.unix_socket.is_none() {
             return Err(ConfigError::NowhereToListen);
         }
-        Ok((Config { values: self.values, settings }, self.notices))
+        if !self.users.is_empty() && settings.security.acl_file.is_some() {
+            return Err(ConfigError::UsersInTwoPlaces);
+        }
+        Ok((Config { values: self.values, settings, users: self.users }, self.notices))
     }
 }
 

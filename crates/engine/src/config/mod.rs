@@ -56,7 +56,12 @@ pub struct Config {
     values: Vec<Value>,
     /// Always what `values` say.
     settings: Settings,
+    /// The `user` lines: names and rules, which were tried out.
+    users: Vec<UserLine>,
 }
+
+/// A `user` line: the name and the rules.
+type UserLine = (Vec<u8>, Vec<Vec<u8>>);
 
 impl Default for Config {
     fn default() -> Self {
@@ -107,9 +112,14 @@ impl Config {
         self.settings = Settings::new(&self.values);
     }
 
+    /// The users of the `user` lines, with their rules.
+    pub(crate) fn users(&self) -> impl Iterator<Item = (&[u8], &[Vec<u8>])> {
+        self.users.iter().map(|(name, rules)| (name.as_slice(), rules.as_slice()))
+    }
+
     fn from_values(values: Vec<Value>) -> Self {
         let settings = Settings::new(&values);
-        Config { values, settings }
+        Config { values, settings, users: Vec::new() }
     }
 
     fn text(&self, place: Place) -> String {

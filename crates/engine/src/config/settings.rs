@@ -168,6 +168,10 @@ pub struct Security {
     pub protected_configs: Allowance,
     /// Entries of ACL LOG.
     pub acl_log_entries_max: usize,
+    /// The file of ACL users.
+    pub acl_file: Option<PathBuf>,
+    /// Whether a new user may use all channels.
+    pub all_channels: bool,
 }
 
 /// To whom something is allowed.
@@ -342,6 +346,8 @@ impl View<'_> {
             debug_command: self.allowance("enable-debug-command"),
             protected_configs: self.allowance("enable-protected-configs"),
             acl_log_entries_max: self.number("acllog-max-len"),
+            acl_file: self.path("aclfile"),
+            all_channels: self.choice("acl-pubsub-default") == "allchannels",
         }
     }
 

@@ -2,8 +2,9 @@
 //!
 //! Everything is read from the specs, so it cannot differ from what the commands do.
 
+use crate::acl::categories::{self, CATEGORIES};
 use crate::catalog::{Catalog, Entry};
-use crate::session::{DONE, Outcome, Session, SessionCommand, access, help};
+use crate::session::{DONE, Outcome, Session, SessionCommand, help};
 use caudal_commands::{Args, Error, Find, Flags, Group, KeyFlags, KeySpec, OwnedArgs, Spec};
 use caudal_text::glob;
 use caudal_wire::Reply;
@@ -119,7 +120,8 @@ fn describe(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
     reply.set(flags.len());
     flags.iter().for_each(|flag| reply.status(flag));
     [first, last, step].iter().for_each(|number| reply.integer(*number));
-    let categories = access::categories(entry);
+    let within = |category: &&str| categories::contains(category, entry);
+    let categories: Vec<&str> = CATEGORIES.into_iter().filter(within).collect();
     reply.set(categories.len());
     categories.iter().for_each(|category| reply.status(&format!("@{category}")));
     reply.set(spec.tips.len());
@@ -223,11 +225,8 @@ fn list(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         // There are no modules, and so no commands of one.
         (5, Some(_)) if by("MODULE") => Vec::new(),
         (5, Some(category)) if by("ACLCAT") => {
-            let is_in = |entry: &&Entry| {
-                access::categories(entry)
-                    .iter()
-                    .any(|at| at.as_bytes().eq_ignore_ascii_case(category))
-            };
+            let category = categories::named(category);
+            let is_in = |entry: &&Entry| category.is_some_and(|at| categories::contains(at, entry));
             entries.iter().filter(is_in).map(|entry| entry.full_name.as_str()).collect()
         }
         (5, Some(pattern)) if by("PATTERN") => {
@@ -264,8 +263,7 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
         return Err(Error::text("ERR Invalid number of arguments specified for command"));
     }
     let mut keys = Vec::new();
-    entry
-        .each_key(line, |at, flags| keys.push((line.at(at).to_vec(), settled(entry, line, flags))));
+    entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), entry.settled(line, flags))));
     let needs_count = |key: &KeySpec| !matches!(key.find, Find::Range { .. });
     let counted = entry.spec.keys().iter().filter(|key| needs_count(key));
     let counts_hold = counted.into_iter().all(|key| {
@@ -278,16 +276,6 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
         return Err(Error::text("ERR Invalid arguments specified for command"));
     }
     Ok(keys)
-}
-
-/// What happens to a key whose flags depend on the arguments: SET reads it only for GET.
-fn settled(entry: &Entry, line: Args<'_>, flags: KeyFlags) -> KeyFlags {
-    if entry.spec.name != "SET" || entry.spec.parent.is_some() {
-        return flags;
-    }
-    let reads = (3..line.len()).any(|at| line.is(at, "GET"));
-    let how = if reads { KeyFlags::RW.and(KeyFlags::ACCESS) } else { KeyFlags::OW };
-    how.and(KeyFlags::UPDATE)
 }
 
 fn get_keys(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {

@@ -1,7 +1,9 @@
 //! CONFIG GET, SET, RESETSTAT, REWRITE. The module `config` does the work.
 
-use crate::config::{Peer, SetError};
-use crate::session::{ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, help, on_server};
+use crate::config::{Config, Peer, SetError};
+use crate::session::{
+    ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, acl, help, on_server,
+};
 use crate::tuning::Tuning;
 use caudal_commands::{Args, Error, Group, Spec};
 
@@ -56,11 +58,19 @@ fn set(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         (2..args.len()).step_by(2).map(|at| (args.at(at), args.at(at + 1))).collect();
     let peer = &session.connection.info.peer;
     let peer = if peer.loopback || peer.unix { Peer::Local } else { Peer::Remote };
-    let change = |config: &mut crate::config::Config| config.set(&pairs, peer).map(|_| ());
+    let mut password = None;
+    let change = |config: &mut Config| {
+        let changes = config.set(&pairs, peer)?;
+        password = changes.into_iter().find(|change| change.directive == "requirepass");
+        Ok(())
+    };
     session
         .engine
         .change_config(change)
         .map_err(|error: SetError| Error::new(error.to_string()))?;
+    if let Some(change) = password {
+        session.set_default_password(change.value.as_bytes());
+    }
     // Commands that follow in this turn see the change; other workers see it with their next turn.
     session.worker.tuning = Tuning::of(session.engine);
     session.worker.check_memory();
@@ -89,7 +99,13 @@ fn rewrite(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
     };
-    let text = engine.config().rewritten(before.as_deref());
+    let config = engine.config();
+    // A file of users has them all.
+    let users = match config.security.acl_file {
+        Some(_) => Vec::new(),
+        None => acl::user_lines(session)?,
+    };
+    let text = config.rewritten(before.as_deref(), &users);
     (file.replace)(&file.path, &text).map_err(failed)?;
     session.reply_ok()
 }

@@ -5,7 +5,7 @@
 //! whole databases or at all workers has its spec at the gate, so that it runs alone inside EXEC
 //! too.
 
-mod access;
+mod acl;
 mod basic;
 mod client;
 mod command;
@@ -21,6 +21,8 @@ mod pubsub;
 mod scripts;
 mod server;
 mod sign_on;
+
+pub(crate) use client::line as client_line;
 
 use crate::connection::Connection;
 use crate::engine::Engine;
@@ -91,7 +93,7 @@ impl SessionCommand {
 /// Every session command, family by family.
 pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
     [
-        access::COMMANDS,
+        acl::COMMANDS,
         basic::COMMANDS,
         client::COMMANDS,
         command::COMMANDS,

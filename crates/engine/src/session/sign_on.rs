@@ -2,22 +2,20 @@
 //!
 //! What must stay true: a HELLO that fails changes nothing, whichever of its parts was wrong.
 
+use crate::acl::{self, Reason, Scene};
 use crate::connection::{Close, ReplyMode};
 use crate::session::{DONE, OPEN_TO_ALL, Outcome, Session, SessionCommand, client, on_connection};
-use crate::stats;
 use caudal_commands::{Args, Error, Flags, Spec};
 use caudal_text::integer;
 use caudal_wire::Protocol;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// The only user so far.
-const USER: &str = "default";
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
     on_connection(name, summary).fast().flag(OPEN_TO_ALL).flag(Flags::ALLOW_BUSY)
 }
 
-const AUTH: Spec = spec("AUTH", "Gives the password.")
+const AUTH: Spec = spec("AUTH", "Signs on as a user: the default one if only a password is given.")
     .arity(-2)
     .complexity("O(N) where N is the number of passwords defined for the user");
 const HELLO: Spec = spec("HELLO", "Chooses the protocol, and signs on.").since("6.0.0").arity(-1);
@@ -35,44 +33,37 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
 
 fn auth(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let (user, password) = match args.len() {
-        2 if session.worker.tuning.config.security.password.is_none() => {
+        2 if session.worker.users.default().needs_no_password => {
             return Err(Error::text(
                 "ERR AUTH <password> called without any password configured for the default user. \
                  Are you sure your configuration is correct?",
             ));
         }
-        2 => (USER.as_bytes(), args.at(1)),
+        2 => (acl::DEFAULT, args.at(1)),
         3 => (args.at(1), args.at(2)),
         _ => return Err(Error::SYNTAX),
     };
-    check(session, user, password)?;
-    sign_on(session);
+    sign_on(session, (user, password), args.at(0))?;
     session.reply_ok()
 }
 
-/// Whether a user's password is right. The time it takes says nothing of how much of it is.
-fn check(session: &mut Session<'_, '_>, user: &[u8], password: &[u8]) -> Result<(), Error> {
-    let expected = session.worker.tuning.config.security.password.as_ref();
-    let right = expected.is_none_or(|expected| is_same(expected.as_bytes(), password));
-    if user == USER.as_bytes() && right {
+/// Makes the connection this user's if the password is right; `command` is what was called. The
+/// time that it takes says nothing of how much of a password is right.
+fn sign_on(
+    session: &mut Session<'_, '_>,
+    (name, password): (&[u8], &[u8]),
+    command: &[u8],
+) -> Result<(), Error> {
+    let Session { worker, connection, .. } = session;
+    if let Some(user) = worker.users.find(name).filter(|user| user.accepts(password)) {
+        let user = Arc::clone(user);
+        worker.sign_on(connection, user);
         return Ok(());
     }
-    stats::add(&session.worker.shared().stats.auth_refused, 1);
+    let in_transaction = connection.info.queued.load(Relaxed) > 0;
+    let scene = if in_transaction { Scene::Transaction } else { Scene::TopLevel };
+    worker.log_denial(&connection.info, (Reason::Password, scene), command, name);
     Err(Error::text("WRONGPASS invalid username-password pair or user is disabled."))
-}
-
-/// Compares all bytes of `given`, wherever the first difference is.
-fn is_same(expected: &[u8], given: &[u8]) -> bool {
-    let mut difference = u8::from(expected.len() != given.len());
-    for (at, byte) in given.iter().enumerate() {
-        difference |= byte ^ expected.get(at).copied().unwrap_or(!byte);
-    }
-    std::hint::black_box(difference) == 0
-}
-
-fn sign_on(session: &mut Session<'_, '_>) {
-    session.connection.authenticated = true;
-    USER.clone_into(&mut session.connection.info.text().user);
 }
 
 /// HELLO's arguments.
@@ -113,9 +104,8 @@ impl<'a> Hello<'a> {
 
 fn hello(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let hello = Hello::parse(args)?;
-    if let Some((user, password)) = hello.credentials {
-        check(session, user, password)?;
-        sign_on(session);
+    if let Some(credentials) = hello.credentials {
+        sign_on(session, credentials, args.at(0))?;
     }
     if !session.worker.is_authenticated(session.connection) {
         return Err(Error::text(
@@ -161,8 +151,8 @@ fn quit(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 fn reset(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     session.worker.end_transaction(session.connection);
     session.worker.unsubscribe_all(session.connection);
+    session.worker.sign_off(session.connection);
     let connection = &mut *session.connection;
-    connection.authenticated = session.worker.tuning.config.security.password.is_none();
     connection.select(0);
     connection.speak(Protocol::Resp2);
     connection.reply_mode = ReplyMode::On;
@@ -170,23 +160,7 @@ fn reset(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     connection.no_touch = false;
     connection.info.no_touch.store(false, Relaxed);
     connection.info.no_evict.store(false, Relaxed);
-    let mut text = connection.info.text();
-    USER.clone_into(&mut text.user);
-    text.name.clear();
-    drop(text);
+    connection.info.text().name.clear();
     session.reply().status("RESET");
     DONE
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same;
-
-    #[test]
-    fn only_the_whole_password_is_the_same() {
-        assert!(is_same(b"secret", b"secret") && is_same(b"", b""));
-        for wrong in [b"".as_slice(), b"secre", b"secret!", b"Secret", b"secreT"] {
-            assert!(!is_same(b"secret", wrong));
-        }
-    }
 }

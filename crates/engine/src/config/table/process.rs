@@ -211,7 +211,12 @@ pub(super) static STATEMENTS: [Directive; 9] = [
         "",
         "reads another file in place of the line; a path is taken from the working directory",
     ),
-    Directive::not_yet("user", Kind::Line(Line::User), "", "ACL users in the configuration"),
+    Directive::works(
+        "user",
+        Kind::Line(Line::User),
+        "",
+        "an ACL user and its rules, one user a line: `user alice on >secret ~cache:* +@read`",
+    ),
     Directive::not_yet(
         "rename-command",
         Kind::Line(Line::RenameCommand),

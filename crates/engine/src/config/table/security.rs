@@ -31,12 +31,18 @@ pub(super) static ROWS: [Directive; 7] = [
     )
     .at_start(),
     Directive::never("enable-module-command", Choice(&ALLOWED), "no", "modules").at_start(),
-    Directive::waits("acllog-max-len", Integer(0, MAX_I64), "128", "entries of ACL LOG"),
-    Directive::waits(
+    Directive::works("acllog-max-len", Integer(0, MAX_I64), "128", "entries of ACL LOG"),
+    Directive::works(
         "acl-pubsub-default",
         Choice(&["allchannels", "resetchannels"]),
         "resetchannels",
-        "ACL users in the configuration",
+        "whether a new ACL user may use all channels or none",
     ),
-    Directive::not_yet("aclfile", Text(any), "", "a file of ACL users").at_start(),
+    Directive::works(
+        "aclfile",
+        Text(any),
+        "",
+        "a file of ACL users, in place of `user` lines; ACL LOAD reads it, ACL SAVE writes it",
+    )
+    .at_start(),
 ];

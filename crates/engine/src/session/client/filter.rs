@@ -1,7 +1,9 @@
 //! The filters of CLIENT LIST and CLIENT KILL: which connections are meant.
 
 use super::line::flags;
+use crate::acl::Users;
 use crate::clients::ClientInfo;
+use crate::engine::Engine;
 use caudal_commands::{Args, Cursor, Error};
 use caudal_text::integer;
 use std::net::SocketAddr;
@@ -50,7 +52,9 @@ pub(super) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// Reads filters from argument 2 on.
-    pub(super) fn parse(args: Args<'a>, databases: usize) -> Result<Filter<'a>, Error> {
+    pub(super) fn parse(args: Args<'a>, engine: &Engine) -> Result<Filter<'a>, Error> {
+        let users = engine.access.users();
+        let databases = engine.keyspace.databases();
         let mut filter = Filter::default();
         let mut words = args.cursor(2);
         while let Some(name) = words.next() {
@@ -70,7 +74,9 @@ impl<'a> Filter<'a> {
                 Some(name) => (false, name),
                 None => (true, name.as_slice()),
             };
-            filter.tests.push((Test::parse(name, wanted, &mut words, databases)?, wanted));
+            filter
+                .tests
+                .push((Test::parse((name, wanted), &mut words, databases, &users)?, wanted));
         }
         Ok(filter)
     }
@@ -83,10 +89,10 @@ impl<'a> Filter<'a> {
 
 impl<'a> Test<'a> {
     fn parse(
-        name: &[u8],
-        wanted: bool,
+        (name, wanted): (&[u8], bool),
         words: &mut Cursor<'a>,
         databases: usize,
+        users: &Users,
     ) -> Result<Test<'a>, Error> {
         if name == b"ID" {
             return ids(words);
@@ -94,7 +100,7 @@ impl<'a> Test<'a> {
         let value = words.next().ok_or(Error::SYNTAX)?;
         Ok(match name {
             b"TYPE" => Test::Type(kind(value)?),
-            b"USER" if value == b"default" => Test::User(value),
+            b"USER" if users.find(value).is_some() => Test::User(value),
             b"USER" => return Err(unknown("No such user", value)),
             b"ADDR" => Test::Address(value),
             b"LADDR" => Test::LocalAddress(value),
@@ -122,7 +128,7 @@ impl<'a> Test<'a> {
                 Type::Subscriber => info.is_subscriber(),
                 Type::Other => false,
             },
-            Test::User(user) => info.text().user.as_bytes() == *user,
+            Test::User(user) => info.text().user == *user,
             Test::Address(address) => info.peer.address.as_bytes() == *address,
             Test::LocalAddress(address) => info.peer.local_address.as_bytes() == *address,
             Test::Ip(ip) => ip_of(&info.peer.address).as_bytes() == *ip,

@@ -24,7 +24,7 @@ pub(super) fn flags(info: &ClientInfo) -> String {
 }
 
 /// The line, without its end. Every figure is what the connection's worker last noted.
-pub(super) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
+pub(crate) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
     let seconds = |since: u64| now_ms.saturating_sub(since) / 1000;
     let queued = info.queued.load(Relaxed);
     let (input, output) = (info.input.load(Relaxed), info.output.load(Relaxed));
@@ -56,7 +56,12 @@ pub(super) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
     push(format_args!(" watch={} qbuf={input} qbuf-free=0", info.watched.load(Relaxed)));
     push(format_args!(" argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={output} oll=0 omem={output}"));
     push(format_args!(" tot-mem={memory} events={}", if output > 0 { "rw" } else { "r" }));
-    push(format_args!(" cmd={command} user={} redir=-1", text.user));
+    push(format_args!(" cmd={command} user="));
+    line.extend_from_slice(&text.user);
+    let mut push = |part: std::fmt::Arguments<'_>| {
+        line.write_fmt(part).expect("a vector takes everything");
+    };
+    push(format_args!(" redir=-1"));
     push(format_args!(" resp={}", info.protocol.load(Relaxed)));
     push(format_args!(
         " lib-name={} lib-ver={}",

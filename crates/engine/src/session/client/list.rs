@@ -35,7 +35,7 @@ pub(super) const KILL: SessionCommand = SessionCommand::new(
 );
 
 fn list(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let filter = Filter::parse(args, session.engine.keyspace.databases())?;
+    let filter = Filter::parse(args, session.engine)?;
     let (own, now) = (session.connection.info.id, session.worker.now.unix_ms);
     let mut text = Vec::new();
     for info in session.engine.clients.list() {
@@ -53,7 +53,7 @@ fn kill(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     if args.len() == 3 {
         return kill_address(session, args.at(2));
     }
-    let filter = Filter::parse(args, session.engine.keyspace.databases())?;
+    let filter = Filter::parse(args, session.engine)?;
     let (own, now) = (session.connection.info.id, session.worker.now.unix_ms);
     let skips_self = filter.skips_self.unwrap_or(true);
     let mut killed = 0;

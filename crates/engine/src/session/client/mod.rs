@@ -5,6 +5,8 @@ mod hold;
 mod line;
 mod list;
 
+pub(crate) use line::line;
+
 use crate::connection::ReplyMode;
 use crate::session::{
     ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, help, on_connection,

@@ -87,9 +87,11 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("eventloop_cycles", engine.sum(|at| &at.stats.turns));
     text.field("instantaneous_eventloop_cycles_per_sec", rate.turns);
     text.field("acl_access_denied_auth", engine.sum(|at| &at.stats.auth_refused));
-    text.field("acl_access_denied_cmd", 0);
-    text.field("acl_access_denied_key", 0);
-    text.field("acl_access_denied_channel", 0);
+    text.field("acl_access_denied_cmd", engine.sum(|at| &at.stats.commands_denied));
+    text.field("acl_access_denied_key", engine.sum(|at| &at.stats.keys_denied));
+    text.field("acl_access_denied_channel", engine.sum(|at| &at.stats.channels_denied));
+    text.field("acl_access_denied_tls_cert", 0);
+    text.field("acl_access_denied_db", engine.sum(|at| &at.stats.databases_denied));
     text.field("commands_parked_on_busy_slots", engine.sum(|at| &at.stats.parked));
 }
 
