@@ -66,6 +66,8 @@ pub(crate) enum State {
     AtGate,
     /// CLIENT PAUSE holds it.
     Paused,
+    /// Its next command makes messages, and some worker is flooded with them.
+    Flooding,
 }
 
 /// A connection's wait in a blocking command.
