@@ -70,6 +70,8 @@ pub(crate) enum State {
     AtToken,
     /// CLIENT PAUSE holds it.
     Paused,
+    /// Its next command makes messages, and some worker is flooded with them.
+    Flooding,
 }
 
 /// A connection's wait in a blocking command.

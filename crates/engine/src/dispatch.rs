@@ -45,6 +45,11 @@ impl Worker {
         if self.must_pause(engine, connection, entry) {
             return Progress::RunsAgain;
         }
+        if engine.pubsub.floods.any() && makes_messages(connection, entry) {
+            connection.state = State::Flooding;
+            self.flooding.push(connection.info.id);
+            return Progress::RunsAgain;
+        }
         connection.info.command.store(entry.id + 1, Relaxed);
         if connection.queue.is_some() && !is_transaction_control(entry) {
             self.queue(connection, entry, request.args);
@@ -341,6 +346,16 @@ fn may_write(connection: &Connection, entry: &Entry) -> bool {
     let queued = |queue: &crate::transaction::Queue| queue.writes();
     Catalog::is_write(entry)
         || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
+}
+
+/// Whether a command may add to the post of workers: it publishes or may publish.
+#[cold]
+fn makes_messages(connection: &Connection, entry: &Entry) -> bool {
+    match entry.spec.name {
+        "PUBLISH" | "SPUBLISH" => connection.queue.is_none(),
+        "EXEC" => connection.queue.is_some(),
+        _ => false,
+    }
 }
 
 /// Whether a command, or the transaction that it ends, may grow memory.

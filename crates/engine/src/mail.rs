@@ -1,6 +1,6 @@
 //! Messages between workers. Sending never waits; the receiver reads its mail once a turn.
 
-use crate::pubsub::{Post, Postbox};
+use crate::pubsub::{Floods, Post, Postbox};
 use caudal_wire::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -23,6 +23,8 @@ pub(crate) enum Mail {
     Unpaused,
     /// The users changed.
     Users,
+    /// No worker is flooded with post any more.
+    Drained,
 }
 
 /// Wakes the thread that runs a worker.
@@ -55,8 +57,8 @@ impl Mailbox {
     }
 
     /// Leaves a message for connections of the worker.
-    pub(crate) fn post(&self, post: Post) {
-        if self.postbox.leave(post) {
+    pub(crate) fn post(&self, post: Post, floods: &Floods) {
+        if self.postbox.leave(post, floods) {
             self.wake();
         }
     }

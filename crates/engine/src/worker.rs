@@ -95,6 +95,8 @@ pub struct Worker {
     pub(crate) unwatching: Vec<(Arc<Watch>, Place)>,
     /// Whether the running command has the gate: every other worker is stopped.
     pub(crate) is_alone: bool,
+    /// Connections whose command waits until no worker is flooded with post.
+    pub(crate) flooding: Vec<u64>,
     /// Connections whose command waits for the gate.
     pub(crate) at_gate: VecDeque<u64>,
     /// Whether this worker has the token; it gives it back at the end of the batch.
@@ -138,6 +140,7 @@ impl Worker {
             leaving: Vec::new(),
             unwatching: Vec::new(),
             is_alone: false,
+            flooding: Vec::new(),
             at_gate: VecDeque::new(),
             has_token: false,
             at_token: VecDeque::new(),
@@ -279,7 +282,8 @@ impl Worker {
     /// Whether there is work that needs no event to go on.
     pub fn has_ready(&self) -> bool {
         let stopped = self.engine.gate.is_closed_to(self.id);
-        (!self.ready.is_empty() && !stopped) || self.shared().mailbox.is_full()
+        let has_post = self.shared().mailbox.is_full() || !self.inbox.is_empty();
+        (!self.ready.is_empty() && !stopped) || has_post
     }
 
     /// The connections that have something to send or changed their state since this was last
@@ -466,6 +470,9 @@ impl Worker {
             Mail::Token => self.on_token(),
             Mail::Unpaused => self.resume_paused(),
             Mail::Users => self.on_users_changed(),
+            Mail::Drained => {
+                std::mem::take(&mut self.flooding).into_iter().for_each(|id| self.resume(id));
+            }
         }
     }
 

@@ -307,3 +307,19 @@ fn errors_are_worded_as_in_valkey() {
         assert_eq!(say(&mut local, one, line), [format!("-ERR {text}")]);
     }
 }
+
+#[test]
+fn a_flood_of_messages_arrives_whole_and_holds_nobody_for_ever() {
+    const COUNT: usize = 4000;
+    let mut local = Local::new(Config::default(), 2);
+    let (publisher, subscriber) = (local.connect(0), local.connect(1));
+    let line = "CONFIG SET client-output-buffer-limit \"pubsub 0 0 0\"";
+    assert_eq!(say(&mut local, publisher, line), ["OK"]);
+    say(&mut local, subscriber, "SUBSCRIBE ch");
+    let payload = vec![b'x'; 20_000];
+    let publish = encode(&[b"PUBLISH".as_slice(), b"ch", &payload]);
+    local.send(publisher, &publish.repeat(COUNT));
+    assert_eq!(local.receive(publisher), b":1\r\n".repeat(COUNT));
+    assert_eq!(heard(&mut local, subscriber).len(), COUNT);
+    assert_eq!(say(&mut local, publisher, "PING"), ["PONG"]);
+}

@@ -54,6 +54,10 @@ impl Message {
         Message { bytes: std::mem::take(output.tail()), blob }
     }
 
+    fn bytes(&self) -> usize {
+        self.bytes.len() + self.blob.as_ref().map_or(0, |blob| blob.len())
+    }
+
     /// Appends it for a receiver.
     #[inline]
     pub(super) fn append_to(&self, output: &mut Output, protocol: Protocol) {
@@ -78,6 +82,14 @@ pub(crate) struct Publication {
     pub(super) message: Option<Message>,
     /// For the subscribers of patterns: each pattern that the channel's name matches.
     pub(super) matched: Vec<(Arc<[u8]>, Message)>,
+}
+
+impl Publication {
+    /// Memory that it keeps, roughly.
+    pub(super) fn bytes(&self) -> usize {
+        let messages = self.message.iter().chain(self.matched.iter().map(|(_, message)| message));
+        messages.map(Message::bytes).sum()
+    }
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ mod post;
 mod registry;
 
 pub(crate) use audience::{Audience, Subscriptions};
-pub(crate) use post::{Inbox, Post, Postbox};
+pub(crate) use post::{Floods, Inbox, Post, Postbox};
 
 use crate::engine::Shared;
 use caudal_text::glob::{self, Case};
@@ -46,13 +46,15 @@ pub(crate) struct PubSub {
     channels: Names,
     shard_channels: Names,
     patterns: Rules,
+    pub(crate) floods: Floods,
 }
 
 impl PubSub {
     /// Nobody listens yet.
     pub(crate) fn new(workers: Arc<[Shared]>) -> PubSub {
         let (channels, shard_channels) = (Names::new(), Names::new());
-        PubSub { workers, channels, shard_channels, patterns: Rules::default() }
+        let (patterns, floods) = (Rules::default(), Floods::default());
+        PubSub { workers, channels, shard_channels, patterns, floods }
     }
 
     /// Publishes to a channel. Returns how many connections get the message; one that subscribes
@@ -149,7 +151,7 @@ impl PubSub {
         let publication = Arc::new(publication);
         for worker in &receivers.workers {
             let post = Post::Published(Arc::clone(&publication));
-            self.workers[usize::from(*worker)].mailbox.post(post);
+            self.workers[usize::from(*worker)].mailbox.post(post, &self.floods);
         }
     }
 }

@@ -1,8 +1,12 @@
 //! A worker's post: messages for its connections, in the order in which they were posted.
+//!
+//! Publishers may be faster than a worker that has many receivers. What must stay true: what waits
+//! in a worker's box is bounded; beyond the bound the box is flooded, and commands that would add
+//! to it are held back (by dispatch) until it is empty.
 
 use super::message::Publication;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A message for connections of one worker.
@@ -12,17 +16,51 @@ pub(crate) enum Post {
     Published(Arc<Publication>),
 }
 
+impl Post {
+    /// What it counts for in a box: one, and one for each KiB.
+    fn weight(&self) -> usize {
+        let bytes = match self {
+            Post::Published(publication) => publication.bytes(),
+        };
+        1 + bytes / 1024
+    }
+}
+
+/// Weight of the post in a box that makes it flooded: some milliseconds of a worker's work while
+/// messages have few receivers, and at most 16 MiB.
+const FLOOD_WEIGHT: usize = 16 << 10;
+
+/// How many boxes are flooded.
+#[derive(Default)]
+pub(crate) struct Floods(AtomicUsize);
+
+impl Floods {
+    /// Whether any box is.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
 /// Where others leave a worker's post.
 #[derive(Default)]
 pub(crate) struct Postbox {
     posts: Mutex<Vec<Post>>,
     /// Whether `posts` may hold something: read without the lock.
     full: AtomicBool,
+    /// Weight of all that was left and not yet given out.
+    weight: AtomicUsize,
+    flooded: AtomicBool,
 }
 
 impl Postbox {
     /// Leaves a message. True: it is the first since the worker last looked, who may be asleep.
-    pub(crate) fn leave(&self, post: Post) -> bool {
+    pub(crate) fn leave(&self, post: Post, floods: &Floods) -> bool {
+        let added = post.weight();
+        let weight = added + self.weight.fetch_add(added, Ordering::Relaxed);
+        if weight > FLOOD_WEIGHT && !self.flooded.swap(true, Ordering::AcqRel) {
+            floods.0.fetch_add(1, Ordering::AcqRel);
+        }
         self.posts.lock().unwrap_or_else(PoisonError::into_inner).push(post);
         !self.full.swap(true, Ordering::AcqRel)
     }
@@ -30,6 +68,13 @@ impl Postbox {
     /// Whether there is something to take.
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Acquire)
+    }
+
+    /// The worker has given out all its post. True: no box is flooded any more, and this one was.
+    pub(crate) fn end_flood(&self, floods: &Floods) -> bool {
+        self.flooded.load(Ordering::Relaxed)
+            && self.flooded.swap(false, Ordering::AcqRel)
+            && floods.0.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     fn take_into(&self, pending: &mut VecDeque<Post>) {
@@ -55,8 +100,9 @@ impl Inbox {
     }
 
     /// Takes the first one out, with its number.
-    pub(super) fn pop(&mut self) -> Option<(u64, Post)> {
+    pub(super) fn pop(&mut self, postbox: &Postbox) -> Option<(u64, Post)> {
         let post = self.pending.pop_front()?;
+        postbox.weight.fetch_sub(post.weight(), Ordering::Relaxed);
         self.first += 1;
         Some((self.first - 1, post))
     }
@@ -83,26 +129,40 @@ mod tests {
     use super::*;
     use crate::pubsub::message::Publication;
 
+    fn publication(channel: &[u8]) -> Post {
+        let (channel, matched) = (channel.into(), Vec::new());
+        let publication = Publication { is_shard: false, channel, message: None, matched };
+        Post::Published(Arc::new(publication))
+    }
+
     #[test]
     fn posts_keep_their_numbers() {
-        let publication = |name: &[u8]| {
-            let channel = name.into();
-            let is_shard = false;
-            Post::Published(Arc::new(Publication {
-                is_shard,
-                channel,
-                message: None,
-                matched: Vec::new(),
-            }))
-        };
-        let (postbox, mut inbox) = (Postbox::default(), Inbox::default());
-        assert!(postbox.leave(publication(b"a")));
-        assert!(!postbox.leave(publication(b"b")));
+        let (postbox, mut inbox, floods) =
+            (Postbox::default(), Inbox::default(), Floods::default());
+        assert!(postbox.leave(publication(b"a"), &floods));
+        assert!(!postbox.leave(publication(b"b"), &floods));
         inbox.take(&postbox);
         assert_eq!((inbox.end(), inbox.since(1).count()), (2, 1));
-        assert_eq!(inbox.pop().map(|(number, _)| number), Some(0));
-        assert!(postbox.leave(publication(b"c")));
+        assert_eq!(inbox.pop(&postbox).map(|(number, _)| number), Some(0));
+        assert!(postbox.leave(publication(b"c"), &floods));
         inbox.take(&postbox);
         assert_eq!((inbox.end(), inbox.since(0).count(), inbox.since(3).count()), (3, 2, 0));
+    }
+
+    #[test]
+    fn a_box_is_flooded_from_its_limit_until_it_is_empty() {
+        let (postbox, mut inbox, floods) =
+            (Postbox::default(), Inbox::default(), Floods::default());
+        for _ in 0..FLOOD_WEIGHT {
+            postbox.leave(publication(b"a"), &floods);
+        }
+        assert!(!floods.any());
+        postbox.leave(publication(b"a"), &floods);
+        assert!(floods.any());
+        inbox.take(&postbox);
+        while inbox.pop(&postbox).is_some() {}
+        assert!(postbox.end_flood(&floods) && !floods.any());
+        assert!(!postbox.end_flood(&floods));
+        assert_eq!(postbox.weight.into_inner(), 0);
     }
 }
