@@ -2,9 +2,13 @@
 //! bytes made up on a stable compiler.
 #![forbid(unsafe_code)]
 
+use caudal_engine::config::{Config, Peer};
+use caudal_rdb::{Decoded, Decoding, Reader, Source, Version, decode, encode};
 use caudal_text::glob::{self, Case};
 use caudal_text::words;
+use caudal_value::Limits as ValueLimits;
 use caudal_wire::{Limits, Parser, ProtocolError, Span, Step, frame};
+use std::path::Path;
 
 type Commands = (Vec<Vec<Vec<u8>>>, Option<ProtocolError>);
 
@@ -50,6 +54,41 @@ pub fn words(bytes: &[u8]) {
         line.push(b' ');
     }
     assert_eq!(words::split(&line), Some(split));
+}
+
+/// The first byte is the value's type, the second says whose. What was read is written and read
+/// again.
+pub fn rdb(bytes: &[u8]) {
+    let [kind, whose, bytes @ ..] = bytes else { return };
+    let version = if whose & 1 == 0 { Version::REDIS_MAX } else { Version::VALKEY_9 };
+    let limits = ValueLimits::default();
+    let read = |kind: u8, bytes: &[u8], version| {
+        let decoding = Decoding { limits: &limits, string_bytes_max: 1 << 20, version };
+        decode(kind, &mut Reader::new(bytes, decoding.string_bytes_max), &decoding)
+    };
+    let Ok(value) = read(*kind, bytes, version) else { return };
+    let source = match &value {
+        Decoded::Integer(integer) => Source::Integer(*integer),
+        Decoded::Bytes(bytes) => Source::Bytes(bytes),
+        Decoded::Object(object) => Source::Object(object),
+    };
+    let mut out = Vec::new();
+    let version = encode(source, &mut out);
+    assert!(read(out[0], &out[1..], version).is_ok());
+}
+
+/// A configuration file of any text, on top of one that includes it and itself.
+pub fn config(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let read_file = |path: &Path| match path.to_str() {
+        Some("any.conf") => Ok(text.clone().into_owned()),
+        _ => Err(std::io::ErrorKind::NotFound.into()),
+    };
+    let Ok((mut config, _)) = Config::load(&["any.conf".to_owned()], &read_file) else { return };
+    // What CONFIG GET answers, CONFIG SET takes or refuses, and does not fall over.
+    for (name, value) in config.get(&["*"]) {
+        let _ = config.set(&[(name.as_str(), value.as_str())], Peer::Local);
+    }
 }
 
 /// All commands of a connection that receives its bytes in pieces of one size.
