@@ -32,6 +32,8 @@ pub enum Group {
     Connection,
     /// The server as a whole.
     Server,
+    /// Many servers as one.
+    Cluster,
     /// Messages.
     PubSub,
 }
@@ -53,6 +55,7 @@ impl Group {
             Group::Scripting => "scripting",
             Group::Connection => "connection",
             Group::Server => "server",
+            Group::Cluster => "cluster",
             Group::PubSub => "pubsub",
         }
     }

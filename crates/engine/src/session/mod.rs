@@ -6,8 +6,10 @@
 //! too.
 
 mod acl;
+mod art;
 mod basic;
 mod client;
+mod cluster;
 mod command;
 mod config;
 mod debug;
@@ -17,7 +19,9 @@ mod info;
 mod latency;
 mod logs;
 mod memory;
+mod modules;
 mod pubsub;
+mod replication;
 mod scripts;
 mod server;
 mod sign_on;
@@ -94,8 +98,10 @@ impl SessionCommand {
 pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
     [
         acl::COMMANDS,
+        art::COMMANDS,
         basic::COMMANDS,
         client::COMMANDS,
+        cluster::COMMANDS,
         command::COMMANDS,
         config::COMMANDS,
         debug::COMMANDS,
@@ -104,7 +110,9 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         latency::COMMANDS,
         logs::COMMANDS,
         memory::COMMANDS,
+        modules::COMMANDS,
         pubsub::COMMANDS,
+        replication::COMMANDS,
         scripts::COMMANDS,
         server::COMMANDS,
         sign_on::COMMANDS,

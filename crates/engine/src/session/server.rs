@@ -1,4 +1,4 @@
-//! Commands on the server as a whole: DBSIZE, TIME, ROLE, SHUTDOWN, and those that wait for
+//! Commands on the server as a whole: DBSIZE, TIME, SHUTDOWN, and those that wait for
 //! replicas or files.
 
 use crate::connection::Close;
@@ -25,13 +25,6 @@ const LASTSAVE: Spec = Spec::new("LASTSAVE", "Returns when the data was last sav
     .fast()
     .categories(&["admin", "dangerous"])
     .tips(&["nondeterministic_output"]);
-const ROLE: Spec = Spec::new("ROLE", "Returns the replication role.")
-    .group(Group::Server)
-    .since("2.8.12")
-    .no_script()
-    .loading_stale()
-    .fast()
-    .categories(&["admin", "dangerous"]);
 const SHUTDOWN: Spec = on_server("SHUTDOWN", "Ends the server.")
     .arity(-1)
     .complexity(
@@ -64,23 +57,14 @@ const SAVE: Spec = of_files("SAVE", "Saves the data, and keeps everybody waiting
     .flag(Flags::NO_MULTI);
 const BGSAVE: Spec = of_files("BGSAVE", "Saves the data beside everything else.").arity(-1);
 const BGREWRITEAOF: Spec = of_files("BGREWRITEAOF", "Makes the append-only file short.");
-const REPLICAOF: Spec = of_files("REPLICAOF", "Makes this server a replica, or (NO ONE) a master.")
-    .since("5.0.0")
-    .arity(3)
-    .flag(Flags::STALE);
-const SLAVEOF: Spec = of_files("SLAVEOF", "Does what REPLICAOF does.").arity(3).flag(Flags::STALE);
-
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(BGREWRITEAOF, no_append_only_file),
     SessionCommand::new(BGSAVE, no_snapshot),
     SessionCommand::new(DBSIZE, dbsize),
     SessionCommand::new(LASTSAVE, last_save),
-    SessionCommand::new(REPLICAOF, replica_of),
-    SessionCommand::new(ROLE, role),
     SessionCommand::new(SAVE, no_snapshot),
     SessionCommand::new(SHUTDOWN, shutdown),
-    SessionCommand::new(SLAVEOF, replica_of),
     SessionCommand::new(TIME, time),
     SessionCommand::new(WAIT, wait),
     SessionCommand::new(WAITAOF, wait_append_only_file),
@@ -106,16 +90,6 @@ fn time(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 fn last_save(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     let started = session.engine.environment.started_ms / 1000;
     session.reply().integer(i64::try_from(started).unwrap_or(i64::MAX));
-    DONE
-}
-
-/// A master without replicas, at offset 0: there is no stream yet.
-fn role(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
-    let mut reply = session.reply();
-    reply.array(3);
-    reply.bulk(b"master");
-    reply.integer(0);
-    reply.array(0);
     DONE
 }
 
@@ -208,16 +182,6 @@ fn no_snapshot(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 
 fn no_append_only_file(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     Err(Error::text(NO_FILE))
-}
-
-fn replica_of(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    if args.is(1, "NO") && args.is(2, "ONE") {
-        return session.reply_ok();
-    }
-    if integer::parse_i64(args.at(2)).is_none_or(|port| !(0..=65_535).contains(&port)) {
-        return Err(Error::text("ERR Invalid master port"));
-    }
-    Err(Error::text("ERR replication is not there yet: this version of Caudal is always a master"))
 }
 
 /// For INFO: changes that no file has.

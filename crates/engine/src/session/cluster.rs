@@ -1,0 +1,347 @@
+//! CLUSTER and its like, on a server that is no node of a cluster: refused as Valkey refuses them,
+//! so that clients that ask see a standalone server.
+
+use crate::session::{DONE, Outcome, Session, SessionCommand};
+use caudal_commands::{Args, Error, Flags, Group, KeyFlags, Spec};
+use caudal_text::crc16;
+
+const UNSTEADY: &[&str] = &["nondeterministic_output"];
+
+const fn spec(name: &'static str, summary: &'static str) -> Spec {
+    Spec::new(name, summary).of("CLUSTER").group(Group::Cluster)
+}
+
+const fn refused(spec: Spec) -> SessionCommand {
+    SessionCommand::new(spec, refuse)
+}
+
+const fn on_connection(name: &'static str, summary: &'static str) -> Spec {
+    Spec::new(name, summary)
+        .group(Group::Cluster)
+        .since("3.0.0")
+        .arity(1)
+        .fast()
+        .categories(&["connection"])
+}
+
+const ASKING: Spec =
+    on_connection("ASKING", "Lets the next command go to a slot that is being imported.");
+const READONLY: Spec =
+    on_connection("READONLY", "Lets this connection read from a replica.").loading_stale();
+const READWRITE: Spec = on_connection("READWRITE", "Ends what READONLY began.").loading_stale();
+const CLUSTERSCAN: Spec = Spec::new("CLUSTERSCAN", "Iterates over the keys of a cluster.")
+    .group(Group::Cluster)
+    .since("9.1.0")
+    .arity(-2)
+    .readonly()
+    .categories(&["keyspace"])
+    .complexity("O(N) with N the number of keys returned.")
+    .tips(&["nondeterministic_output", "request_policy:special", "response_policy:special"])
+    .key(1, KeyFlags::NOT_KEY);
+const KEYSLOT: Spec = spec("KEYSLOT", "Returns the slot of a key.")
+    .since("3.0.0")
+    .arity(3)
+    .flag(Flags::STALE)
+    .complexity("O(N) with N the bytes of the key.");
+
+/// The family.
+pub(super) const COMMANDS: &[SessionCommand] = &[
+    SessionCommand::new(ASKING, refuse),
+    SessionCommand::new(CLUSTERSCAN, refuse),
+    SessionCommand::new(READONLY, ok),
+    SessionCommand::new(READWRITE, ok),
+    refused(
+        spec("ADDSLOTS", "Gives this node slots.")
+            .since("3.0.0")
+            .arity(-3)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of slots."),
+    ),
+    refused(
+        spec("ADDSLOTSRANGE", "Gives this node ranges of slots.")
+            .since("7.0.0")
+            .arity(-4)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of slots."),
+    ),
+    refused(
+        spec("BUMPEPOCH", "Raises the epoch of this node's configuration.")
+            .since("3.0.0")
+            .arity(2)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("CANCELSLOTMIGRATIONS", "Ends all migrations of slots.")
+            .since("9.0.0")
+            .arity(2)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of migrations."),
+    ),
+    refused(
+        spec("COUNT-FAILURE-REPORTS", "Returns how many nodes report that a node fails.")
+            .since("3.0.0")
+            .arity(3)
+            .admin()
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of reports.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("COUNTKEYSINSLOT", "Returns the number of keys in a slot.")
+            .since("3.0.0")
+            .arity(3)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("DELSLOTS", "Takes slots from this node's view of the cluster.")
+            .since("3.0.0")
+            .arity(-3)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of slots."),
+    ),
+    refused(
+        spec("DELSLOTSRANGE", "Takes ranges of slots from this node's view.")
+            .since("7.0.0")
+            .arity(-4)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of slots."),
+    ),
+    refused(
+        spec("FAILOVER", "Makes this replica the master of its slots.")
+            .since("3.0.0")
+            .arity(-2)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("FLUSHSLOT", "Removes all keys of a slot.")
+            .since("9.0.0")
+            .arity(-3)
+            .write()
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .complexity("O(N) with N the number of keys in the slot."),
+    ),
+    refused(
+        spec("FLUSHSLOTS", "Takes all slots from this node's view.")
+            .since("3.0.0")
+            .arity(2)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("FORGET", "Takes a node from the table of nodes.")
+            .since("3.0.0")
+            .arity(3)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("GETKEYSINSLOT", "Returns keys of a slot.")
+            .since("3.0.0")
+            .arity(4)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of keys asked for.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("GETSLOTMIGRATIONS", "Describes migrations of slots.")
+            .since("9.0.0")
+            .arity(2)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of migrations."),
+    ),
+    refused(
+        spec("HELP", "Prints this help.")
+            .since("5.0.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("INFO", "Describes the cluster's state.")
+            .since("3.0.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE)
+            .tips(UNSTEADY),
+    ),
+    SessionCommand::new(KEYSLOT, key_slot),
+    refused(
+        spec("LINKS", "Describes the connections between the nodes.")
+            .since("7.0.0")
+            .arity(2)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of nodes.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("MEET", "Has a node join this one's cluster.")
+            .since("3.0.0")
+            .arity(-4)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("MIGRATESLOTS", "Moves slots to other nodes.")
+            .since("9.0.0")
+            .arity(-4)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of slots."),
+    ),
+    refused(
+        spec("MYID", "Returns this node's id.")
+            .since("3.0.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("MYSHARDID", "Returns the id of this node's shard.")
+            .since("7.2.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE)
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("NODES", "Describes all nodes.")
+            .since("3.0.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of nodes.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("REPLICAS", "Describes a master's replicas.")
+            .since("5.0.0")
+            .arity(3)
+            .admin()
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of replicas.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("REPLICATE", "Makes this node a replica of another.")
+            .since("3.0.0")
+            .arity(-3)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("RESET", "Makes this node forget the cluster.")
+            .since("3.0.0")
+            .arity(-2)
+            .admin()
+            .no_script()
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of nodes."),
+    ),
+    refused(
+        spec("SAVECONFIG", "Saves this node's view of the cluster.")
+            .since("3.0.0")
+            .arity(2)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("SET-CONFIG-EPOCH", "Sets the epoch of a new node's configuration.")
+            .since("3.0.0")
+            .arity(3)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("SETSLOT", "Binds a slot to a node.")
+            .since("3.0.0")
+            .arity(-4)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE),
+    ),
+    refused(
+        spec("SHARDS", "Describes the shards and their slots.")
+            .since("7.0.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of nodes.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("SLAVES", "Does what CLUSTER REPLICAS does.")
+            .since("3.0.0")
+            .arity(3)
+            .admin()
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of replicas.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("SLOT-STATS", "Returns figures on slots.")
+            .since("8.0.0")
+            .arity(-4)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N*log(N)) with N the number of slots.")
+            .tips(&["nondeterministic_output", "request_policy:all_shards"]),
+    ),
+    refused(
+        spec("SLOTS", "Describes which nodes have which slots.")
+            .since("3.0.0")
+            .arity(2)
+            .flag(Flags::LOADING)
+            .flag(Flags::STALE)
+            .complexity("O(N) with N the number of nodes.")
+            .tips(UNSTEADY),
+    ),
+    refused(
+        spec("SYNCSLOTS", "Moves slots between nodes, for nodes.")
+            .since("9.0.0")
+            .arity(-3)
+            .admin()
+            .flag(Flags::NO_ASYNC_LOADING)
+            .flag(Flags::STALE)
+            .complexity("Depends on subcommand."),
+    ),
+];
+
+fn refuse(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
+    Err(Error::text("ERR This instance has cluster support disabled"))
+}
+
+/// Without a cluster there is nothing that a connection could read from elsewhere.
+fn ok(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
+    session.reply_ok()
+}
+
+/// The slot that the key would have in a cluster.
+fn key_slot(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    session.reply().integer(crc16::slot(args.at(2)).into());
+    DONE
+}
