@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// Words that own their bytes: queued by MULTI, kept by a waiter, or rewritten.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnedArgs {
     bytes: Vec<u8>,
     spans: Vec<Span>,

@@ -1,6 +1,6 @@
 //! What a command is given, and what it gives back.
 
-use crate::{Args, Error};
+use crate::{Args, Error, OwnedArgs};
 use caudal_keyspace::{Busy, Key, Keys};
 use caudal_table::{KeyHash, Kind, ValueRef};
 use caudal_value::Item;
@@ -24,12 +24,16 @@ pub enum Flow {
 }
 
 /// What a blocking command waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// Milliseconds; none: for ever.
     pub timeout_ms: Option<u64>,
     /// The type that one of its keys must get.
     pub kind: Kind,
+    /// Whether it runs again too when a key loses that type, or goes.
+    pub minds_loss: bool,
+    /// The words to run it again with, if not its own: XREAD's `$` is the id of the moment.
+    pub words: Option<Box<OwnedArgs>>,
 }
 
 /// Limits that commands need, besides those of collections.
@@ -104,7 +108,7 @@ impl<'a, 'k> Context<'a, 'k> {
             self.reply.null_array();
             return DONE;
         }
-        Ok(Flow::Wait(Wait { timeout_ms, kind }))
+        Ok(Flow::Wait(Wait { timeout_ms, kind, minds_loss: false, words: None }))
     }
 }
 

@@ -19,10 +19,11 @@ mod hash;
 mod list;
 mod set;
 mod sorted_set;
+mod stream;
 mod string;
 
 pub use args::{Args, Cursor, OwnedArgs};
 pub use context::{Context, DONE, Flow, Outcome, Random, Settings, Wait};
 pub use error::Error;
-pub use registry::{Command, all};
+pub use registry::{Command, Reads, all};
 pub use spec::{Find, Flags, Group, KeyFlags, KeySpec, Spec};

@@ -24,6 +24,8 @@ pub enum Group {
     Geo,
     /// Estimates of how many different elements there were.
     HyperLogLog,
+    /// Streams.
+    Stream,
     /// MULTI and its family.
     Transactions,
     /// Scripts and functions.
@@ -51,6 +53,7 @@ impl Group {
             Group::Bitmap => "bitmap",
             Group::Geo => "geo",
             Group::HyperLogLog => "hyperloglog",
+            Group::Stream => "stream",
             Group::Transactions => "transactions",
             Group::Scripting => "scripting",
             Group::Connection => "connection",
@@ -215,6 +218,8 @@ pub enum Find {
     Counted,
     /// `first` holds their number; they follow it, each with its value behind it: MSETEX.
     CountedPairs,
+    /// They are the first half of what follows a word, which is looked for from `first` on.
+    Behind(&'static str),
 }
 
 /// At most this many key specs a command: ZUNIONSTORE has two.
@@ -408,6 +413,11 @@ impl Spec {
     pub const fn key_count_pairs(self, index: u8, flags: KeyFlags) -> Spec {
         let find = Find::CountedPairs;
         self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
+    }
+    /// Keys behind `word`, each with something of its own in a second half of the words: XREAD.
+    pub const fn keys_behind(self, word: &'static str, from: u8, flags: KeyFlags) -> Spec {
+        let find = Find::Behind(word);
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: from, find, flags })
     }
     const fn key_spec(mut self, spec: KeySpec) -> Spec {
         self.keys[self.keys_len as usize] = spec;

@@ -104,10 +104,15 @@ impl Worker {
         let waiter = Arc::new(Waiter::new(
             (u16::try_from(self.id).expect("few workers"), connection.info.id),
             (call.entry.id, database, connection.protocol == Protocol::Resp3),
-            wait.kind,
+            (wait.kind, wait.minds_loss),
             places,
             (keys, targets),
-            call.args.from(0).map(Box::from).collect(),
+            wait.words
+                .as_ref()
+                .map_or(call.args, |words| words.view())
+                .from(0)
+                .map(Box::from)
+                .collect(),
         ));
         engine.keyspace.wait(held, &waiter);
         connection.info.text().waiter = Some(Arc::clone(&waiter));
@@ -127,10 +132,9 @@ impl Worker {
         while let Some(Ready { place, key, .. }) = self.ready_keys.get(next).cloned() {
             next += 1;
             let mut passed_over = 0;
-            while let Some(kind) = engine.keyspace.kind(held, place, &key) {
-                let found = engine.keyspace.waiter(held, (place, &key), passed_over);
-                let Some(waiter) = found else { break };
-                if waiter.kind != kind || !waiter.claim() {
+            while let Some(waiter) = engine.keyspace.waiter(held, (place, &key), passed_over) {
+                let is_there = engine.keyspace.kind(held, place, &key) == Some(waiter.kind);
+                if !(is_there || waiter.minds_loss) || !waiter.claim() {
                     passed_over += 1;
                 } else if !self.serve(engine, held, &waiter) {
                     waiter.unclaim();
@@ -139,6 +143,22 @@ impl Worker {
             }
         }
         self.ready_keys.clear();
+    }
+
+    /// Tells the waiters of keys that expired. Where locks are busy the next turn tries again.
+    pub(crate) fn serve_lost(&mut self, engine: &Engine) {
+        let mut held = Held::none();
+        for lost in std::mem::take(&mut self.lost) {
+            let wanted = Wanted { place: lost.place, mode: Mode::Exclusive };
+            let written = || vec![(lost.place, lost.key.clone())];
+            match cover(engine, &mut held, [wanted].into_iter().collect(), Some(&written)) {
+                Ok(()) => {
+                    self.ready_keys.push(lost);
+                    self.serve_waiters(engine, &mut held);
+                }
+                Err(_) => self.lost.push(lost),
+            }
+        }
     }
 
     /// Serves the waiters of the keys that became ready while slots were locked one by one. At the

@@ -2,7 +2,7 @@
 
 use crate::acl::COMMANDS_MAX;
 use crate::session::{self, SessionCommand};
-use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Spec};
+use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Reads, Spec};
 use caudal_table::Mode;
 use std::sync::OnceLock;
 
@@ -26,6 +26,7 @@ pub(crate) struct Entry {
     pub(crate) full_name: String,
     pub(crate) handler: Handler,
     pub(crate) other_database: Option<fn(Args<'_>) -> Option<u8>>,
+    reads: Option<Reads>,
     /// The only key's argument and how its slot is locked: the common case, decided once.
     pub(crate) single_key: Option<(usize, Mode)>,
     /// Its name as one word, and the name's length; a length of 0 for what is not found by its
@@ -63,12 +64,15 @@ impl Entry {
                 }
                 _ => (0, 0),
             },
-            first_key: spec.keys().first().filter(is_key).map(|key| {
-                usize::from(key.first) + usize::from(!matches!(key.find, Find::Range { .. }))
+            first_key: spec.keys().first().filter(is_key).and_then(|key| match key.find {
+                Find::Range { .. } => Some(usize::from(key.first)),
+                Find::Counted | Find::CountedPairs => Some(usize::from(key.first) + 1),
+                Find::Behind(_) => None,
             }),
             spec,
             handler,
             other_database: None,
+            reads: None,
             single_key,
             subcommands: Vec::new(),
         }
@@ -88,6 +92,10 @@ impl Entry {
                     let last = last.min(args.len().saturating_sub(1));
                     (first..=last).step_by(usize::from(step)).for_each(|at| each(at, key.flags));
                 }
+                Find::Behind(_) => {
+                    let keys = self.reads.map(|reads| (reads.keys)(args));
+                    keys.into_iter().flatten().for_each(|at| each(at, key.flags));
+                }
                 Find::Counted | Find::CountedPairs => {
                     let step = if key.find == Find::CountedPairs { 2 } else { 1 };
                     let Some(count) = args.get(first).and_then(caudal_text::integer::parse_i64)
@@ -103,6 +111,12 @@ impl Entry {
                 }
             }
         }
+    }
+
+    /// How the slots of keys are locked, by their flags.
+    pub(crate) fn modes(&self, args: Args<'_>) -> impl Fn(KeyFlags) -> Mode + use<> {
+        let exclusive = self.reads.is_some_and(|reads| (reads.exclusive)(args));
+        move |flags| if exclusive { Mode::Exclusive } else { mode_of(flags) }
     }
 }
 
@@ -130,8 +144,8 @@ impl Entry {
     }
 }
 
-/// How the slot of a key with these flags is locked.
-pub(crate) fn mode_of(flags: KeyFlags) -> Mode {
+/// How the slot of a key with these flags is locked, if they tell all.
+fn mode_of(flags: KeyFlags) -> Mode {
     if flags.has(KeyFlags::RO) { Mode::Shared } else { Mode::Exclusive }
 }
 
@@ -194,9 +208,10 @@ impl Catalog {
         let mut catalog =
             Catalog { entries: Vec::new(), by_name: vec![Named::default(); NAME_PLACES].into() };
         let data = caudal_commands::all().chain(session::data());
-        for Command { spec, apply, other_database } in data {
+        for Command { spec, apply, other_database, reads } in data {
             let id = catalog.add(*spec, Handler::Data(*apply));
             catalog.entries[id].other_database = *other_database;
+            catalog.entries[id].reads = *reads;
         }
         for SessionCommand { spec, apply } in session::all() {
             catalog.add(*spec, Handler::Session(*apply));

@@ -75,8 +75,8 @@ impl Worker {
         for key in stale {
             let wanted = Wanted { place: key.place, mode: Mode::Exclusive };
             if let Ok(mut held) = Held::one(&engine.keyspace, wanted) {
-                let now = self.now.unix_ms;
-                engine.keyspace.reclaim(&mut held, &key, now, counters, &mut self.effects);
+                let (now, out) = (self.now.unix_ms, (&mut self.effects, &mut self.lost));
+                engine.keyspace.reclaim(&mut held, &key, now, counters, out);
             }
         }
     }
@@ -84,6 +84,7 @@ impl Worker {
     /// Does what is due. Inside a turn, with no lock held.
     pub(crate) fn run_cycle(&mut self, engine: &Engine) {
         self.retry_leaving();
+        self.serve_lost(engine);
         let more_garbage = !self.garbage.is_empty() && self.free_garbage();
         if !self.cycle.is_due(self.now.monotonic_us) {
             return;
@@ -160,7 +161,7 @@ impl Worker {
                         self.now.unix_ms,
                         KEYS_A_LOCK,
                         &engine.workers[self.id].counters,
-                        &mut self.effects,
+                        (&mut self.effects, &mut self.lost),
                     );
                     budget = budget.saturating_sub(looked);
                     if budget == 0 {

@@ -2,7 +2,7 @@
 //! unlocking.
 
 use crate::atomic::Claim;
-use crate::catalog::{Catalog, Entry, mode_of};
+use crate::catalog::{Catalog, Entry};
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
 use crate::stats;
@@ -354,11 +354,11 @@ pub(crate) fn written_keys(
     args: Args<'_>,
     database: u8,
 ) -> Vec<PlacedKey> {
-    let other = other_database(engine, entry, args, database);
+    let (other, mode) = (other_database(engine, entry, args, database), entry.modes(args));
     let mut written = Vec::new();
     entry.each_key(args, |at, flags| {
         let (key, slot) = (args.at(at), engine.keyspace.hash(args.at(at)).slot().0);
-        if mode_of(flags) == Mode::Exclusive {
+        if mode(flags) == Mode::Exclusive {
             written.push((Place { database, slot }, key.into()));
         }
         if let Some(database) = other {
@@ -376,10 +376,10 @@ pub(crate) fn want_keys(
     database: u8,
     wanted: &mut WantedSet,
 ) {
-    let other = other_database(engine, entry, args, database);
+    let (other, mode) = (other_database(engine, entry, args, database), entry.modes(args));
     entry.each_key(args, |at, flags| {
         let slot = engine.keyspace.hash(args.at(at)).slot().0;
-        wanted.push(Wanted { place: Place { database, slot }, mode: mode_of(flags) });
+        wanted.push(Wanted { place: Place { database, slot }, mode: mode(flags) });
         if let Some(database) = other {
             wanted.push(Wanted { place: Place { database, slot }, mode: Mode::Exclusive });
         }

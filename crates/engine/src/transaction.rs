@@ -181,7 +181,8 @@ fn watch(session: &mut Session<'_, '_>, args: Args<'_>) -> Result<Progress, Erro
         let watched = WatchedKey { place, key: key.into() };
         let counters = &engine.workers[worker.id].counters;
         let now = worker.now.unix_ms;
-        engine.keyspace.reclaim(&mut held, &watched, now, counters, &mut worker.effects);
+        let out = (&mut worker.effects, &mut worker.lost);
+        engine.keyspace.reclaim(&mut held, &watched, now, counters, out);
         engine.keyspace.watch(&mut held, &watching.watch, &watched);
         watching.keys.push(watched);
     }

@@ -89,6 +89,8 @@ pub struct Worker {
     pub(crate) batch: Batch,
     /// Tables of flushed databases, freed a few a turn.
     pub(crate) garbage: Vec<Table>,
+    /// Keys that expired although somebody waits for them, who has to be told.
+    pub(crate) lost: Vec<Ready>,
     /// Claimed waiters still to be taken out of their queues.
     pub(crate) leaving: Vec<(Arc<Waiter>, Place)>,
     /// Watches still to be taken out of their slots.
@@ -137,6 +139,7 @@ impl Worker {
             buffers: Vec::new(),
             batch: Batch::default(),
             garbage: Vec::new(),
+            lost: Vec::new(),
             leaving: Vec::new(),
             unwatching: Vec::new(),
             is_alone: false,
@@ -253,7 +256,8 @@ impl Worker {
         self.read_mail();
         self.give_out_post();
         self.fire_timers();
-        let leaves = !self.leaving.is_empty() || !self.unwatching.is_empty();
+        let leaves =
+            !self.leaving.is_empty() || !self.unwatching.is_empty() || !self.lost.is_empty();
         if self.ready.is_empty() && !leaves && !self.cycle.is_due(now.monotonic_us) {
             return;
         }

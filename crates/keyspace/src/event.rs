@@ -15,6 +15,8 @@ pub enum Class {
     Hash,
     /// `z`.
     SortedSet,
+    /// `t`.
+    Stream,
     /// `x`.
     Expired,
     /// `n`: a key that was not there before.
@@ -54,6 +56,10 @@ impl Event {
     /// A sorted set's event.
     pub const fn sorted_set(name: &'static str) -> Event {
         Event { class: Class::SortedSet, name }
+    }
+    /// A stream's event.
+    pub const fn stream(name: &'static str) -> Event {
+        Event { class: Class::Stream, name }
     }
     /// The key's time was over.
     pub const EXPIRED: Event = Event { class: Class::Expired, name: "expired" };

@@ -12,7 +12,7 @@ use caudal_table::{
     Guard, KeyHash, Kind, Mode, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table,
     ValueRef,
 };
-use caudal_value::{Blob, Hash, Limits, List, Object, Set, SortedSet};
+use caudal_value::{Blob, Hash, Limits, List, Object, Set, SortedSet, Stream};
 
 /// A key and its hash.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +185,8 @@ impl Keys<'_, '_> {
         if record.and_then(|at| at.expiry()).is_some_and(|expiry| expiry < self.now) {
             self.held.save(place, key);
             let guard = self.held.at_mut(place).expect("it was there before");
-            expire_key(guard, key.hash, key.bytes, self.counters, self.effects);
+            let key = (key.hash, key.bytes);
+            expire_key(guard, key, self.counters, self.effects, self.ready);
         }
     }
 
@@ -205,9 +206,10 @@ impl Keys<'_, '_> {
             self.held.save(place, key);
         }
         let guard = self.held.at_mut(place).expect("a command's keys are locked");
-        let (mut is_new, mut before, mut at) = (true, None, None);
+        let (mut is_new, mut was_stream, mut before, mut at) = (true, false, None, None);
         let replaced = guard.table_mut().set_stamped(key.hash, key.bytes, value, |old| {
             is_new = old.is_none();
+            was_stream = old.is_some_and(|old| old.kind() == Kind::Stream);
             before = old.and_then(RecordRef::expiry);
             at = match expiry {
                 SetExpiry::Clear => None,
@@ -225,7 +227,7 @@ impl Keys<'_, '_> {
         }
         self.counters.add(database, i64::from(is_new), 0);
         self.index_expiry(place, key, before, at);
-        if kind != Kind::String {
+        if kind != Kind::String || was_stream {
             self.became_ready(place, key, kind);
         }
     }
@@ -273,6 +275,9 @@ impl Keys<'_, '_> {
         self.counters.add(database, -1, 0);
         let place = Place { database, slot: key.hash.slot().0 };
         self.index_expiry(place, key, removed.expiry(), None);
+        if removed.kind() == Kind::Stream {
+            self.became_ready(place, key, Kind::Stream);
+        }
         Some(removed)
     }
 
@@ -288,8 +293,14 @@ impl Keys<'_, '_> {
         value.with_new(|value| self.store(database, key, value, expiry));
     }
 
-    /// Notes that a key now holds something that waiters of its slot may want.
-    pub fn became_ready(&mut self, place: Place, key: &Key<'_>, kind: Kind) {
+    /// Notes that a stream has more to give, or a group less: its readers may go on.
+    pub fn stream_moved(&mut self, key: &Key<'_>) {
+        self.became_ready(self.place(key), key, Kind::Stream);
+    }
+
+    /// Notes that a key now holds something that waiters of its slot may want, or no longer holds
+    /// the stream that they read.
+    fn became_ready(&mut self, place: Place, key: &Key<'_>, kind: Kind) {
         let side = self.held.at(place).and_then(|guard| guard.side().as_ref());
         if side.is_some_and(|side| side.waiters.has(key.bytes)) {
             self.ready.push(Ready { place, key: key.bytes.into(), kind });
@@ -406,8 +417,6 @@ macro_rules! typed {
         $read:ident,
         $write:ident,
         $create:ident,
-        $change:ident,
-        $drop_empty:ident,
         $what:literal
     ) => {
         impl Keys<'_, '_> {
@@ -421,8 +430,8 @@ macro_rules! typed {
                 }
             }
 
-            #[doc = concat!("The ", $what, " of a key, to be changed. Follow with")]
-            #[doc = concat!("`", stringify!($drop_empty), "` if it may become empty.")]
+            #[doc = concat!("The ", $what, " of a key, to be changed. Where it may become empty and")]
+            #[doc = "then has to go, follow with its `drop_empty_`."]
             #[inline]
             pub fn $write(&mut self, key: &Key<'_>) -> Result<Option<&mut $type>, WrongType> {
                 let Some(record) = self.record_mut(key) else { return Ok(None) };
@@ -432,6 +441,30 @@ macro_rules! typed {
                 }
             }
 
+            #[doc = concat!("The ", $what, " of a key, a new empty one if there is none;")]
+            #[doc = "the caller adds to it."]
+            #[inline]
+            pub fn $create(&mut self, key: &Key<'_>) -> Result<&mut $type, WrongType> {
+                if self.kind_mut(key).is_none() {
+                    let value = Object::$type($type::default());
+                    self.set(key, NewValue::Object(value), SetExpiry::Clear);
+                }
+                self.$write(key).map(|found| found.expect("it was just created"))
+            }
+        }
+    };
+}
+
+/// What goes when it is empty.
+macro_rules! perishable {
+    (
+        $type:ident,
+        $write:ident,
+        $change:ident,
+        $drop_empty:ident,
+        $what:literal
+    ) => {
+        impl Keys<'_, '_> {
             #[doc = concat!("Has `change` work on the ", $what, " of a key in one look-up,")]
             #[doc = "on a new one"]
             #[doc = "if there is none, which is stored if it is not empty afterwards. Follow with"]
@@ -454,17 +487,6 @@ macro_rules! typed {
                 Ok(result)
             }
 
-            #[doc = concat!("The ", $what, " of a key, a new empty one if there is none;")]
-            #[doc = "the caller adds to it."]
-            #[inline]
-            pub fn $create(&mut self, key: &Key<'_>) -> Result<&mut $type, WrongType> {
-                if self.kind_mut(key).is_none() {
-                    let value = Object::$type($type::default());
-                    self.set(key, NewValue::Object(value), SetExpiry::Clear);
-                }
-                self.$write(key).map(|found| found.expect("it was just created"))
-            }
-
             #[doc = concat!("Removes a key whose ", $what, " has become empty; true if it did.")]
             pub fn $drop_empty(&mut self, key: &Key<'_>) -> bool {
                 let database = self.database;
@@ -483,15 +505,13 @@ macro_rules! typed {
     };
 }
 
-typed!(List, list, list_mut, list_or_new, change_list, drop_empty_list, "list");
-typed!(Set, set_of, set_mut, set_or_new, change_set, drop_empty_set, "set");
-typed!(Hash, hash, hash_mut, hash_or_new, change_hash, drop_empty_hash, "hash");
-typed!(
-    SortedSet,
-    sorted_set,
-    sorted_set_mut,
-    sorted_set_or_new,
-    change_sorted_set,
-    drop_empty_sorted_set,
-    "sorted set"
-);
+typed!(List, list, list_mut, list_or_new, "list");
+typed!(Set, set_of, set_mut, set_or_new, "set");
+typed!(Hash, hash, hash_mut, hash_or_new, "hash");
+typed!(SortedSet, sorted_set, sorted_set_mut, sorted_set_or_new, "sorted set");
+typed!(Stream, stream, stream_mut, stream_or_new, "stream");
+
+perishable!(List, list_mut, change_list, drop_empty_list, "list");
+perishable!(Set, set_mut, change_set, drop_empty_set, "set");
+perishable!(Hash, hash_mut, change_hash, drop_empty_hash, "hash");
+perishable!(SortedSet, sorted_set_mut, change_sorted_set, drop_empty_sorted_set, "sorted set");

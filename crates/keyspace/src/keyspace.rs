@@ -1,12 +1,12 @@
 //! The databases, and what works on whole databases.
 
 use crate::counters::DATABASES_MAX;
-use crate::held::{Busy, Held, Wanted};
+use crate::held::{Busy, Held, Wanted, place_of};
 use crate::parking::{Parked, Parking};
 use crate::side::{Side, SlotSide};
 use crate::watches::{Watch, WatchedKey};
-use crate::{Counters, Effects, Millis, Place};
-use caudal_table::{Guard, KeyHash, KeyHasher, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
+use crate::{Counters, Effects, Millis, Place, Ready};
+use caudal_table::{Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
 use std::sync::{Arc, OnceLock};
 
 /// All databases. Shared by the workers.
@@ -146,7 +146,7 @@ impl Keyspace {
         (first, second): (u8, u8),
         now: Millis,
         counters: &Counters,
-        effects: &mut Effects,
+        (effects, lost): (&mut Effects, &mut Vec<Ready>),
     ) {
         for (watching, holding) in [(first, second), (second, first)] {
             for slot in (0..SLOTS).map(slot_number) {
@@ -158,7 +158,7 @@ impl Keyspace {
                 let watched = side.watches.keys();
                 for key in watched.map(|key| WatchedKey { place, key: key.into() }) {
                     if let Ok(mut there) = Held::one(self, wanted(holding, Mode::Exclusive)) {
-                        self.reclaim(&mut there, &key, now, counters, effects);
+                        self.reclaim(&mut there, &key, now, counters, (effects, lost));
                     }
                 }
             }
@@ -220,13 +220,14 @@ impl Keyspace {
         key: &WatchedKey,
         now: Millis,
         counters: &Counters,
-        effects: &mut Effects,
+        (effects, lost): (&mut Effects, &mut Vec<Ready>),
     ) {
         if !self.expired_since(held, key, now) {
             return;
         }
         if let Some(guard) = held.at_mut(key.place) {
-            expire_key(guard, self.hash(&key.key), &key.key, counters, effects);
+            let key = (self.hash(&key.key), &*key.key);
+            expire_key(guard, key, counters, effects, lost);
         }
     }
 
@@ -238,17 +239,22 @@ impl Keyspace {
     }
 }
 
-/// Removes a key of a slot because its time is over.
+/// Removes a key of a slot because its time is over. Goes to `lost` if it was a stream that
+/// somebody reads.
 pub(crate) fn expire_key(
     guard: &mut Guard<'_, Side>,
-    hash: KeyHash,
-    key: &[u8],
+    (hash, key): (KeyHash, &[u8]),
     counters: &Counters,
     effects: &mut Effects,
+    lost: &mut Vec<Ready>,
 ) {
-    let database = guard.database();
-    if guard.table_mut().remove(hash, key).is_none() {
-        return;
+    let place = place_of(guard);
+    let database = place.database;
+    let Some(removed) = guard.table_mut().remove(hash, key) else { return };
+    let kind = removed.kind();
+    let is_awaited = |side: &SlotSide| side.waiters.has(key);
+    if kind == Kind::Stream && guard.side().as_ref().is_some_and(|side| is_awaited(side)) {
+        lost.push(Ready { place, key: key.into(), kind });
     }
     if let Some(side) = guard.side_mut() {
         side.expiry.count(-1);

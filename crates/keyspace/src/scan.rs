@@ -5,7 +5,7 @@
 
 use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::{expire_key, tidy};
-use crate::{Counters, Effects, Keyspace, Millis, Place};
+use crate::{Counters, Effects, Keyspace, Millis, Place, Ready};
 use caudal_table::{Mode, RecordRef, SLOTS};
 
 /// Bits of a hash position in a cursor.
@@ -123,7 +123,8 @@ impl Keyspace {
         Ok(None)
     }
 
-    /// Removes keys of one slot whose time is over, at most `budget` of them. Returns how many it
+    /// Removes keys of one slot whose time is over, at most `budget` of them; streams that somebody
+    /// reads go to `lost`. Returns how many it
     /// looked at; less than `budget` means that the slot is done. A busy slot is left for the next
     /// round.
     pub fn expire(
@@ -132,7 +133,7 @@ impl Keyspace {
         now: Millis,
         budget: usize,
         counters: &Counters,
-        effects: &mut Effects,
+        (effects, lost): (&mut Effects, &mut Vec<Ready>),
     ) -> usize {
         if self.slots(place.database, Mode::Shared).is_none() {
             return 0;
@@ -153,7 +154,7 @@ impl Keyspace {
                 None => {}
             });
             for key in dead {
-                expire_key(guard, self.hash(&key), &key, counters, effects);
+                expire_key(guard, (self.hash(&key), &key), counters, effects, lost);
             }
             if let Some(side) = guard.side_mut() {
                 // One entry serves all keys of a position: it is not later than any of them.

@@ -31,6 +31,9 @@ pub struct Waiter {
     pub resp3: bool,
     /// The type that its keys must get.
     pub kind: Kind,
+    /// Whether it has to be told when a key loses that type, or goes: XREADGROUP, whose group must
+    /// be there.
+    pub minds_loss: bool,
     /// Where its keys live, all of them, sorted: serving it needs these locks.
     pub places: Vec<Place>,
     /// The keys that it waits for, sorted.
@@ -47,7 +50,7 @@ impl Waiter {
     pub fn new(
         (worker, connection): (u16, u64),
         (command, database, resp3): (u16, u8, bool),
-        kind: Kind,
+        (kind, minds_loss): (Kind, bool),
         places: Vec<Place>,
         (keys, targets): (Vec<PlacedKey>, Vec<PlacedKey>),
         words: Vec<Box<[u8]>>,
@@ -60,6 +63,7 @@ impl Waiter {
             database,
             resp3,
             kind,
+            minds_loss,
             places,
             keys,
             targets,

@@ -3,7 +3,7 @@
 //! Elements are inserted one by one, as commands would: so order and uniqueness hold whatever the
 //! bytes claim, and what was counted but is not there was never allocated.
 
-use crate::{Malformed, Reader, Text, Version, intset, kind, listpack, ziplist, zipmap};
+use crate::{Malformed, Reader, Text, Version, intset, kind, listpack, stream, ziplist, zipmap};
 use caudal_text::float;
 use caudal_value::{Change, Hash, Item, Limits, List, Object, Set, SortedSet};
 
@@ -14,7 +14,7 @@ pub enum Decoded {
     Integer(i64),
     /// A string.
     Bytes(Vec<u8>),
-    /// A collection, never empty.
+    /// A collection, never empty but for a stream.
     Object(Object),
 }
 
@@ -66,6 +66,9 @@ pub fn decode(
             if !decoding.version.is_valkey() =>
         {
             Object::Hash(decode_redis_ends(kind, reader, limits)?)
+        }
+        kind::STREAM | kind::STREAM_COUNTED | kind::STREAM_ACTIVE => {
+            Object::Stream(stream::decode(kind, reader)?)
         }
         other => return Err(Malformed::Kind(other)),
     };

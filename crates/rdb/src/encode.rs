@@ -4,7 +4,7 @@
 //! their listpack is known to Redis 7.2 only. Nothing is compressed.
 
 use crate::listpack::Listpack;
-use crate::{Version, intset, kind, writer};
+use crate::{Version, intset, kind, stream, writer};
 use caudal_text::float;
 use caudal_value::{Hash, Item, List, Object, Set, SortedSet};
 
@@ -40,6 +40,10 @@ pub fn encode(source: Source<'_>, out: &mut Vec<u8>) -> Version {
         Source::Object(Object::Set(set)) => encode_set(set, out),
         Source::Object(Object::Hash(hash)) => encode_hash(hash, out),
         Source::Object(Object::SortedSet(sorted_set)) => encode_sorted_set(sorted_set, out),
+        Source::Object(Object::Stream(stream)) => {
+            out.push(kind::STREAM_COUNTED);
+            stream::encode(stream, out);
+        }
     }
     Version::REDIS_7
 }

@@ -25,6 +25,9 @@ pub enum Malformed {
     /// A member or field stands there twice.
     #[error("a member or field is there twice")]
     Duplicate,
+    /// A stream whose ids, entries or consumers do not fit together.
+    #[error("a stream is damaged")]
+    Stream,
     /// A score that is no number.
     #[error("a score is not a number")]
     Score,

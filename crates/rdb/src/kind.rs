@@ -15,11 +15,17 @@ pub(crate) const SORTED_SET_ZIPLIST: u8 = 12;
 pub(crate) const HASH_ZIPLIST: u8 = 13;
 /// A list as a number of ziplists.
 pub(crate) const LIST_ZIPLISTS: u8 = 14;
+/// A stream as Redis 5 knew it.
+pub(crate) const STREAM: u8 = 15;
 pub(crate) const HASH_LISTPACK: u8 = 16;
 pub(crate) const SORTED_SET_LISTPACK: u8 = 17;
 /// A list as a number of listpacks and single elements.
 pub(crate) const LIST_NODES: u8 = 18;
+/// A stream with what it counts, from Redis 7.0 on.
+pub(crate) const STREAM_COUNTED: u8 = 19;
 pub(crate) const SET_LISTPACK: u8 = 20;
+/// A stream whose consumers were active at some time, from Redis 7.2 on.
+pub(crate) const STREAM_ACTIVE: u8 = 21;
 /// In Valkey: a hash with the time of each field's end, -1 for none.
 pub(crate) const HASH_ENDS: u8 = 22;
 /// In Redis 7.4's candidates: a hash with the end of each field, 0 for none.

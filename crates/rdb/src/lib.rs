@@ -20,6 +20,7 @@ mod listpack;
 mod lzf;
 pub mod payload;
 mod reader;
+mod stream;
 mod writer;
 mod ziplist;
 mod zipmap;

@@ -5,7 +5,11 @@ use caudal_value::Item;
 
 /// Appends a length.
 pub fn length(out: &mut Vec<u8>, length: usize) {
-    let wide = length as u64;
+    number(out, length as u64);
+}
+
+/// Appends a number in the form of a length.
+pub(crate) fn number(out: &mut Vec<u8>, wide: u64) {
     let [.., b3, b2, b1, b0] = wide.to_be_bytes();
     match wide {
         0..0x40 => out.push(b0),

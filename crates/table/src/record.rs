@@ -46,6 +46,8 @@ pub enum Kind {
     Hash,
     /// ZADD and its family.
     SortedSet,
+    /// XADD and its family.
+    Stream,
 }
 
 /// A value on its way into the table.
@@ -132,6 +134,7 @@ pub(crate) fn kind_of(object: &Object) -> Kind {
         Object::Set(_) => Kind::Set,
         Object::Hash(_) => Kind::Hash,
         Object::SortedSet(_) => Kind::SortedSet,
+        Object::Stream(_) => Kind::Stream,
     }
 }
 
@@ -142,5 +145,6 @@ pub(crate) fn memory_of(object: &Object) -> usize {
         Object::Set(set) => set.memory(),
         Object::Hash(hash) => hash.memory(),
         Object::SortedSet(sorted_set) => sorted_set.memory(),
+        Object::Stream(stream) => stream.memory(),
     }
 }

@@ -1,4 +1,4 @@
-//! The values behind keys: list, hash, set, sorted set.
+//! The values behind keys: list, hash, set, sorted set, stream.
 //!
 //! Stands below the table: a record holds one [`Object`]. Knows nothing of keys, slots, clocks,
 //! sockets.
@@ -13,6 +13,7 @@ pub mod packed;
 pub mod seed;
 mod set;
 mod sorted_set;
+mod stream;
 mod tree;
 
 pub use hash::{Hash, Iter as HashIter};
@@ -24,4 +25,8 @@ pub use packed::Packed;
 pub use set::{Iter as SetIter, Set};
 pub use sorted_set::{
     Change, Iter as SortedSetIter, IterBack as SortedSetIterBack, LexBound, ScoreBound, SortedSet,
+};
+pub use stream::{
+    AppendError, BlockView, Consumer, ConsumerId, Entry, Fields, Group, Pending, Range, RangeBack,
+    References, Restored, Stream, StreamId, Trim, Trimmed, Trimming,
 };

@@ -25,6 +25,10 @@ pub struct Limits {
     pub list_packed_size: i64,
     /// Nodes at each end of a list that are never compressed, 0 for all: `list-compress-depth`.
     pub list_compress_depth: usize,
+    /// Bytes of a stream's block, 0 for no limit: `stream-node-max-bytes`.
+    pub stream_block_bytes_max: usize,
+    /// Entries of a stream's block, 0 for no limit: `stream-node-max-entries`.
+    pub stream_block_entries_max: usize,
 }
 
 impl Limits {
@@ -39,6 +43,8 @@ impl Limits {
         sorted_set_packed_value_bytes_max: 64,
         list_packed_size: -2,
         list_compress_depth: 0,
+        stream_block_bytes_max: 4096,
+        stream_block_entries_max: 100,
     };
 }
 

@@ -1,6 +1,6 @@
 //! One value of a key that is not a short string.
 
-use crate::{Hash, List, Set, SortedSet};
+use crate::{Hash, List, Set, SortedSet, Stream};
 use std::sync::Arc;
 
 /// A string beyond 16 KiB: reference-counted, so that a reply can leave without a copy.
@@ -17,6 +17,8 @@ pub enum Object {
     Hash(Hash),
     /// ZADD and its family.
     SortedSet(SortedSet),
+    /// XADD and its family.
+    Stream(Stream),
 }
 
 const _: () = assert!(size_of::<Object>() <= 32 && align_of::<Object>() <= 8);

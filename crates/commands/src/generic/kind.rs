@@ -21,6 +21,7 @@ pub(super) fn name(kind: Kind) -> &'static str {
         Kind::Set => "set",
         Kind::Hash => "hash",
         Kind::SortedSet => "zset",
+        Kind::Stream => "stream",
     }
 }
 

@@ -107,6 +107,7 @@ fn encoding_of(record: RecordRef<'_>) -> &'static str {
         ValueRef::Object(Object::Set(set)) => set.encoding(),
         ValueRef::Object(Object::Hash(hash)) => hash.encoding(),
         ValueRef::Object(Object::SortedSet(sorted_set)) => sorted_set.encoding(),
+        ValueRef::Object(Object::Stream(stream)) => stream.encoding(),
     }
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn is_in(spec: &Spec, category: &str) -> bool {
         "write" => flag(Flags::WRITE),
         "set" => spec.group == Group::Set,
         "sortedset" => spec.group == Group::SortedSet,
+        "stream" => spec.group == Group::Stream,
         "list" => spec.group == Group::List,
         "hash" => spec.group == Group::Hash,
         "string" => spec.group == Group::String,

@@ -139,10 +139,19 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
     reply.bulk(b"begin_search");
     reply.map(2);
     reply.bulk(b"type");
-    reply.bulk(b"index");
-    reply.bulk(b"spec");
-    reply.map(1);
-    reply.bulk(b"index");
+    if let Find::Behind(word) = key.find {
+        reply.bulk(b"keyword");
+        reply.bulk(b"spec");
+        reply.map(2);
+        reply.bulk(b"keyword");
+        reply.bulk(word.as_bytes());
+        reply.bulk(b"startfrom");
+    } else {
+        reply.bulk(b"index");
+        reply.bulk(b"spec");
+        reply.map(1);
+        reply.bulk(b"index");
+    }
     reply.integer(i64::from(key.first));
     let (kind, numbers) = match key.find {
         Find::Range { last, step } => {
@@ -151,6 +160,8 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
             let last = if last < 0 { last } else { last - i64::from(key.first) };
             ("range", [("lastkey", last), ("keystep", i64::from(step)), ("limit", 0)])
         }
+        // Half of what follows.
+        Find::Behind(_) => ("range", [("lastkey", -1), ("keystep", 1), ("limit", 2)]),
         Find::Counted => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)]),
         Find::CountedPairs => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 2)]),
     };
@@ -264,7 +275,7 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
     }
     let mut keys = Vec::new();
     entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), entry.settled(line, flags))));
-    let needs_count = |key: &KeySpec| !matches!(key.find, Find::Range { .. });
+    let needs_count = |key: &KeySpec| matches!(key.find, Find::Counted | Find::CountedPairs);
     let counted = entry.spec.keys().iter().filter(|key| needs_count(key));
     let counts_hold = counted.into_iter().all(|key| {
         let first = usize::from(key.first);

@@ -68,14 +68,15 @@ fn flush_database(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 
 fn flush(
     session: &mut Session<'_, '_>,
-    databases: impl Iterator<Item = u8>,
+    databases: impl Iterator<Item = u8> + Clone,
     effect: &'static [u8],
 ) -> Progress {
     let Session { engine, worker, connection, .. } = session;
     let engine = *engine;
+    let in_transaction = worker.is_alone;
     worker.alone(engine, connection, |worker, connection| {
         let shared = &engine.workers[worker.id];
-        for database in databases {
+        for database in databases.clone() {
             let tables = engine.keyspace.flush(database, &shared.counters);
             let removed = tables.iter().map(|table| table.len() as u64).sum();
             stats::add(&shared.stats.changes, removed);
@@ -83,6 +84,12 @@ fn flush(
         }
         worker.effects.push(connection.database, std::iter::once(effect));
         connection.reply().ok();
+        if engine.sum(|at| &at.stats.blocked) > 0 {
+            worker.find_ready(engine, &databases.collect::<Vec<u8>>());
+            if !in_transaction {
+                worker.serve_alone(engine, &mut Held::none());
+            }
+        }
     })
 }
 
@@ -95,8 +102,8 @@ fn swap(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         let shared = &engine.workers[worker.id];
         if engine.clients.list().iter().any(|info| info.watched.load(Relaxed) > 0) {
             let (now, counters) = (worker.now.unix_ms, &shared.counters);
-            let effects = &mut worker.effects;
-            engine.keyspace.expire_before_swap((first, second), now, counters, effects);
+            let out = (&mut worker.effects, &mut worker.lost);
+            engine.keyspace.expire_before_swap((first, second), now, counters, out);
         }
         let totals = [first, second].map(|database| {
             let totals = engine.totals(database);
@@ -135,8 +142,8 @@ fn parse_swap(args: Args<'_>, databases: usize) -> Result<(u8, u8), Error> {
 }
 
 impl Worker {
-    /// Notes the keys that somebody waits for in these databases and that are there now. At the
-    /// gate.
+    /// Notes the keys that somebody waits for in these databases and that are there now, or that
+    /// had to stay there. At the gate.
     fn find_ready(&mut self, engine: &Engine, databases: &[u8]) {
         for info in engine.clients.list() {
             let Some(waiter) = info.text().waiter.clone() else { continue };
@@ -146,7 +153,8 @@ impl Worker {
             for (place, key) in &waiter.keys {
                 let wanted = Wanted { place: *place, mode: Mode::Shared };
                 let held = Held::one(&engine.keyspace, wanted).unwrap_or_default();
-                if engine.keyspace.kind(&held, *place, key) == Some(waiter.kind) {
+                let is_there = engine.keyspace.kind(&held, *place, key) == Some(waiter.kind);
+                if is_there || waiter.minds_loss {
                     let key = key.clone();
                     self.ready_keys.push(Ready { place: *place, key, kind: waiter.kind });
                 }

@@ -72,13 +72,13 @@ pub(super) static ROWS: [Directive; 12] = [
         "3000",
         "bytes of a HyperLogLog in its sparse form",
     ),
-    Directive::waits(
+    Directive::works(
         "stream-node-max-bytes",
         Memory(0, MAX_BYTES),
         "4096",
         "bytes of a stream's node; 0 no limit",
     ),
-    Directive::waits(
+    Directive::works(
         "stream-node-max-entries",
         Integer(0, MAX_I64),
         "100",

@@ -7,7 +7,7 @@
 //! read the same.
 
 use caudal_table::{RecordRef, ValueRef};
-use caudal_value::{Item, Object};
+use caudal_value::{Item, Object, Stream, StreamId};
 use sha1_smol::Sha1;
 
 /// A digest. All zeros: nothing.
@@ -71,8 +71,42 @@ impl Digest {
                 });
                 b"zset"
             }
+            Object::Stream(stream) => {
+                elements = Digest::of_stream(stream);
+                b"stream"
+            }
         };
         Digest::of(&[kind, &elements.0])
+    }
+
+    /// Entries in order, and what each group has read and not acknowledged; not when or how often
+    /// something was delivered, which effects do not tell to the letter.
+    fn of_stream(stream: &Stream) -> Digest {
+        let mut sha1 = Sha1::new();
+        let entries = stream.range(StreamId::MIN, StreamId::MAX);
+        for entry in entries {
+            push(&mut sha1, &entry.id.text());
+            for (field, value) in &entry {
+                field.with(|field| push(&mut sha1, field));
+                value.with(|value| push(&mut sha1, value));
+            }
+        }
+        for id in [stream.last_id(), stream.max_deleted_id()] {
+            push(&mut sha1, &id.text());
+        }
+        push(&mut sha1, &stream.entries_added().to_be_bytes());
+        for (name, group) in stream.groups() {
+            push(&mut sha1, name);
+            push(&mut sha1, &group.last_id.text());
+            push(&mut sha1, &group.entries_read.unwrap_or(u64::MAX).to_be_bytes());
+            group.consumers().for_each(|consumer| push(&mut sha1, consumer.name()));
+            for (id, pending) in group.pending_from(StreamId::MIN) {
+                let consumer = pending.consumer.map(|consumer| group.consumer(consumer).name());
+                push(&mut sha1, &id.text());
+                push(&mut sha1, consumer.unwrap_or_default());
+            }
+        }
+        Digest(sha1.digest().bytes())
     }
 
     fn of(pieces: &[&[u8]]) -> Digest {

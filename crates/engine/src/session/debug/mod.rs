@@ -273,6 +273,7 @@ fn encoding(value: ValueRef<'_>) -> &'static str {
         ValueRef::Object(Object::Set(set)) => set.encoding(),
         ValueRef::Object(Object::Hash(hash)) => hash.encoding(),
         ValueRef::Object(Object::SortedSet(set)) => set.encoding(),
+        ValueRef::Object(Object::Stream(stream)) => stream.encoding(),
     }
 }
 
