@@ -2,7 +2,9 @@
 
 use crate::acl::COMMANDS_MAX;
 use crate::session::{self, SessionCommand};
-use caudal_commands::{Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Reads, Spec};
+use caudal_commands::{
+    Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Reads, Spec,
+};
 use caudal_table::Mode;
 use std::sync::OnceLock;
 

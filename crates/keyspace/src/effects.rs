@@ -68,6 +68,13 @@ impl Effects {
         self.count = begun.count;
     }
 
+    /// The same where several effects of one command were added; one alone needs nothing around it.
+    pub fn commit_several(&mut self, begun: Begun) {
+        if self.count > begun.count + 1 {
+            self.commit(begun);
+        }
+    }
+
     /// How many were added so far.
     pub fn count(&self) -> u64 {
         self.count

@@ -320,6 +320,13 @@ impl Keys<'_, '_> {
         self.note(key, event);
     }
 
+    /// A key changed in a way that its watchers need not know: what the groups of a stream have
+    /// read.
+    #[inline]
+    pub fn changed_aside(&mut self, _key: &Key<'_>, _event: Event) {
+        self.changes += 1;
+    }
+
     /// A key changed in another database.
     pub fn changed_in(&mut self, database: u8, key: &Key<'_>, event: Event) {
         let own = std::mem::replace(&mut self.database, database);

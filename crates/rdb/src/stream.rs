@@ -236,8 +236,7 @@ impl Items<'_> {
         let ms = base.ms.wrapping_add_signed(self.integer()?);
         let seq = base.seq.wrapping_add_signed(self.integer()?);
         let shares_names = flags & SAME_NAMES != 0;
-        let (pairs, frame) =
-            if shares_names { (names, FRAME) } else { (self.count()?, FRAME + 1) };
+        let (pairs, frame) = if shares_names { (names, FRAME) } else { (self.count()?, FRAME + 1) };
         let len = if shares_names { Some(pairs) } else { pairs.checked_mul(2) };
         let words = self.words(len.ok_or(Malformed::Stream)?)?;
         if self.count()? != frame + words.len() {
@@ -284,11 +283,8 @@ fn decode_consumer(
 ) -> Result<(), Malformed> {
     let name = reader.string()?.into_bytes();
     let seen = time(reader)?;
-    let active = if kind == kind::STREAM_ACTIVE {
-        u64::try_from(reader.i64()?).ok()
-    } else {
-        Some(seen)
-    };
+    let active =
+        if kind == kind::STREAM_ACTIVE { u64::try_from(reader.i64()?).ok() } else { Some(seen) };
     let is_nobody = name == NOBODY;
     let mut consumer = None;
     if !is_nobody || seen > 0 {

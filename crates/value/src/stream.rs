@@ -323,6 +323,16 @@ impl Stream {
         }
     }
 
+    /// How many entries stand before a group that it has not read, if that can be told.
+    pub fn lag(&self, group: &Group) -> Option<u64> {
+        if self.entries_added() == 0 {
+            return Some(0);
+        }
+        let read = group.entries_read.filter(|_| !self.has_tombstones(group.last_id));
+        let read = read.or_else(|| self.entries_up_to(group.last_id))?;
+        Some(self.entries_added().wrapping_sub(read))
+    }
+
     /// Whether an entry from `from` on, among those that the stream spans, was deleted by name.
     pub fn has_tombstones(&self, from: StreamId) -> bool {
         let deleted = self.max_deleted_id();

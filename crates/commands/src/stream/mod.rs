@@ -1,16 +1,25 @@
 //! Commands on streams.
 //!
 //! A stream that has lost its last entry stays a stream. What groups do with entries changes the
-//! value, but not for WATCH: [`touched`] counts it.
+//! value, but not for WATCH.
 
+mod claiming;
 mod id;
 mod reading;
 mod trimming;
+mod xack;
 mod xadd;
+mod xautoclaim;
+mod xclaim;
 mod xdel;
+mod xgroup;
+mod xinfo;
 mod xlen;
+mod xpending;
 mod xrange;
 mod xread;
+mod xreadgroup;
+mod xsetid;
 mod xtrim;
 
 use crate::context::reply_item;
@@ -20,13 +29,28 @@ use caudal_wire::Reply;
 
 /// The family, in the order of the reference.
 pub(crate) const COMMANDS: &[Command] = &[
+    Command::new(xack::SPEC, xack::apply),
     Command::new(xadd::SPEC, xadd::apply),
+    Command::new(xautoclaim::SPEC, xautoclaim::apply),
+    Command::new(xclaim::SPEC, xclaim::apply),
     Command::new(xdel::SPEC, xdel::apply),
+    Command::new(xgroup::CREATE, xgroup::create),
+    Command::new(xgroup::CREATECONSUMER, xgroup::create_consumer),
+    Command::new(xgroup::DELCONSUMER, xgroup::delete_consumer),
+    Command::new(xgroup::DESTROY, xgroup::destroy),
+    Command::new(xgroup::SETID, xgroup::set_id),
+    Command::new(xinfo::CONSUMERS, xinfo::consumers),
+    Command::new(xinfo::GROUPS, xinfo::groups),
+    Command::new(xinfo::STREAM, xinfo::stream),
     Command::new(xlen::SPEC, xlen::apply),
+    Command::new(xpending::SPEC, xpending::apply),
     Command::new(xrange::XRANGE, xrange::xrange),
     Command::new(xread::SPEC, xread::apply)
         .reading(Reads { keys: reading::keys, exclusive: reading::may_wait }),
+    Command::new(xreadgroup::SPEC, xreadgroup::apply)
+        .reading(Reads { keys: reading::keys, exclusive: |_| true }),
     Command::new(xrange::XREVRANGE, xrange::xrevrange),
+    Command::new(xsetid::SPEC, xsetid::apply),
     Command::new(xtrim::SPEC, xtrim::apply),
 ];
 

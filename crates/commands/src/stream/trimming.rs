@@ -42,10 +42,7 @@ impl Options {
                 None => break,
             }
         }
-        let cut = parsed.cut(limits)?;
-        if !of_xadd && cut.is_none() {
-            return Err(Error::SYNTAX);
-        }
+        let cut = parsed.cut(of_xadd, limits)?;
         Ok(Options { needs_stream: parsed.needs_stream, cut, end: at })
     }
 }
@@ -82,10 +79,10 @@ impl Parsed {
             self.needs_stream = true;
             return Ok(Some(at + 1));
         }
-        if let Some(references) = references(args, at) {
-            if self.references.replace(references).is_some() {
-                return Err(Error::SYNTAX);
-            }
+        if self.references.is_none()
+            && let Some(references) = references(args, at)
+        {
+            self.references = Some(references);
             return Ok(Some(at + 1));
         }
         if !of_xadd {
@@ -114,18 +111,23 @@ impl Parsed {
         Ok(self.threshold + 1)
     }
 
-    fn cut(&self, limits: &Limits) -> Result<Option<Cut>, Error> {
-        let Some(to) = self.to else {
-            let text = "ERR syntax error, LIMIT cannot be used without specifying a trimming \
-                        strategy";
-            let idle = self.limit.is_some_and(|(_, limit)| limit > 0);
-            return if idle { Err(Error::text(text)) } else { Ok(None) };
+    fn cut(&self, of_xadd: bool, limits: &Limits) -> Result<Option<Cut>, Error> {
+        let text = match (self.to, self.limit) {
+            (None, Some((_, 1..))) => {
+                "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy"
+            }
+            (None, _) if !of_xadd => {
+                "ERR syntax error, XTRIM must be called with a trimming strategy"
+            }
+            (_, Some(_)) if !self.whole_blocks => {
+                "ERR syntax error, LIMIT cannot be used without the special ~ option"
+            }
+            _ => "",
         };
-        if self.limit.is_some() && !self.whole_blocks {
-            return Err(Error::text(
-                "ERR syntax error, LIMIT cannot be used without the special ~ option",
-            ));
+        if !text.is_empty() {
+            return Err(Error::text(text));
         }
+        let Some(to) = self.to else { return Ok(None) };
         let entries_max = match self.limit {
             Some((_, limit)) => limit,
             None if !self.whole_blocks => 0,

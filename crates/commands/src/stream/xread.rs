@@ -65,8 +65,9 @@ fn behind(
     let (id, is_now) = match args.at(id) {
         b"$" => (stream.map_or(StreamId::MIN, Stream::last_id), true),
         b"+" => {
-            let last = stream.and_then(Stream::last).and_then(|last| last.id.previous());
-            (last.unwrap_or(StreamId::MIN), false)
+            // As in Valkey: the last id given, be its entry there or not.
+            let last = stream.filter(|stream| !stream.is_empty()).map(Stream::last_id);
+            (last.and_then(StreamId::previous).unwrap_or(StreamId::MIN), false)
         }
         b">" => {
             return Err(Error::text(

@@ -1,7 +1,7 @@
 //! XTRIM.
 
 use super::trimming::Options;
-use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
+use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("XTRIM", "Takes the oldest entries of a stream away.")
@@ -15,7 +15,7 @@ pub(crate) const SPEC: Spec = Spec::new("XTRIM", "Takes the oldest entries of a 
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let options = Options::parse(args, false, context.keys.limits)?;
-    let cut = options.cut.ok_or(Error::SYNTAX)?;
+    let cut = options.cut.expect("parsing refuses XTRIM without one");
     let key = context.key(args, 1);
     let wanted = context.keys.effects.wanted() && cut.is_approximate();
     let Some(stream) = context.keys.stream_mut(&key)? else { return context.reply_integer(0) };

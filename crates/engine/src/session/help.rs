@@ -3,6 +3,10 @@
 use crate::session::{DONE, Outcome, Session, SessionCommand};
 use caudal_commands::{Args, Error, Group, Spec};
 
+/// The HELP of containers whose other commands are on data.
+pub(super) const COMMANDS: &[SessionCommand] =
+    &[help("XGROUP", Group::Stream, "5.0.0"), help("XINFO", Group::Stream, "5.0.0")];
+
 /// The HELP of a container.
 pub(super) const fn help(
     container: &'static str,

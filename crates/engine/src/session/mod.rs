@@ -106,6 +106,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         config::COMMANDS,
         debug::COMMANDS,
         flush::COMMANDS,
+        help::COMMANDS,
         info::COMMANDS,
         latency::COMMANDS,
         logs::COMMANDS,
