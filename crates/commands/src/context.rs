@@ -32,6 +32,8 @@ pub struct Wait {
     pub kind: Kind,
     /// Whether it runs again too when a key loses that type, or goes.
     pub minds_loss: bool,
+    /// After how many milliseconds it runs again although nothing happened.
+    pub again_ms: Option<u64>,
     /// The words to run it again with, if not its own: XREAD's `$` is the id of the moment.
     pub words: Option<Box<OwnedArgs>>,
 }
@@ -108,7 +110,8 @@ impl<'a, 'k> Context<'a, 'k> {
             self.reply.null_array();
             return DONE;
         }
-        Ok(Flow::Wait(Wait { timeout_ms, kind, minds_loss: false, words: None }))
+        let (minds_loss, again_ms, words) = (false, None, None);
+        Ok(Flow::Wait(Wait { timeout_ms, kind, minds_loss, again_ms, words }))
     }
 }
 

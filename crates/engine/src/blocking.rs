@@ -22,10 +22,21 @@ const CLAIMED_US: u64 = 1000;
 enum Timer {
     /// Ends a connection's wait in a blocking command.
     EndWait { connection: u64 },
+    /// Tries a waiting connection's command again.
+    TryAgain { connection: u64 },
     /// Lets a paused connection go on.
     Resume { connection: u64 },
     /// Looks after the gate.
     Gate,
+}
+
+/// What came of running a waiter's command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    /// It has its reply.
+    Done,
+    /// It has to go on waiting; after so many milliseconds it wants to be tried again.
+    Later { again_ms: Option<u64> },
 }
 
 /// A timer that was set: when it is due (microseconds of the monotonic clock), and its number.
@@ -121,7 +132,8 @@ impl Worker {
             let at_us = self.now.monotonic_us.saturating_add(ms.saturating_mul(1000));
             self.timers.set(at_us, Timer::EndWait { connection: id })
         });
-        connection.state = State::Waiting(Waiting { waiter, timer, is_muted: false });
+        let again = self.set_again(id, wait.again_ms);
+        connection.state = State::Waiting(Waiting { waiter, timer, again, is_muted: false });
         stats::add(&self.shared().stats.blocked, 1);
     }
 
@@ -136,7 +148,7 @@ impl Worker {
                 let is_there = engine.keyspace.kind(held, place, &key) == Some(waiter.kind);
                 if !(is_there || waiter.minds_loss) || !waiter.claim() {
                     passed_over += 1;
-                } else if !self.serve(engine, held, &waiter) {
+                } else if self.serve(engine, held, &waiter) != Service::Done {
                     waiter.unclaim();
                     passed_over += 1;
                 }
@@ -176,8 +188,13 @@ impl Worker {
         self.serve_waiters(engine, held);
     }
 
-    /// Runs a claimed waiter's command in its stead. False: it has to go on waiting.
-    fn serve<'k>(&mut self, engine: &'k Engine, held: &mut Held<'k>, waiter: &Arc<Waiter>) -> bool {
+    /// Runs a claimed waiter's command in its stead.
+    fn serve<'k>(
+        &mut self,
+        engine: &'k Engine,
+        held: &mut Held<'k>,
+        waiter: &Arc<Waiter>,
+    ) -> Service {
         let entry = engine.catalog.entry(waiter.command);
         let Handler::Data(apply) = entry.handler else {
             unreachable!("only commands on data wait for keys")
@@ -195,7 +212,8 @@ impl Worker {
         };
         match self.apply(engine, held, scene, call) {
             Ok(Flow::Done) => {}
-            Ok(Flow::Wait(_) | Flow::Busy(_)) => return false,
+            Ok(Flow::Wait(Wait { again_ms, .. })) => return Service::Later { again_ms },
+            Ok(Flow::Busy(_)) => return Service::Later { again_ms: None },
             Err(error) => {
                 let stats = &self.shared().stats;
                 stats.count_error(&error.0);
@@ -205,7 +223,7 @@ impl Worker {
         }
         waiter.places.iter().for_each(|place| engine.keyspace.leave(held, waiter, *place));
         self.tell(waiter.worker, Mail::Served { connection: waiter.connection, reply: output });
-        true
+        Service::Done
     }
 
     /// A connection's waiter was served.
@@ -259,9 +277,51 @@ impl Worker {
         while let Some(timer) = self.timers.pop_due(self.now.monotonic_us) {
             match timer {
                 Timer::EndWait { connection } => self.on_timeout(connection),
+                Timer::TryAgain { connection } => self.trying_again.push(connection),
                 Timer::Resume { connection } => self.resume(connection),
                 Timer::Gate => self.on_gate_timer(),
             }
+        }
+    }
+
+    fn set_again(&mut self, id: u64, again_ms: Option<u64>) -> Option<TimerId> {
+        let at_us = self.now.monotonic_us.saturating_add(again_ms?.saturating_mul(1000));
+        Some(self.timers.set(at_us, Timer::TryAgain { connection: id }))
+    }
+
+    /// Tries the commands again whose time for that has come. Inside a turn, with no lock held.
+    pub(crate) fn try_again(&mut self, engine: &Engine) {
+        for id in std::mem::take(&mut self.trying_again) {
+            let Some(waiter) = self.waiting(id).map(|waiting| Arc::clone(&waiting.waiter)) else {
+                continue;
+            };
+            // Who is claimed has a reply on its way, or is given back.
+            let mut again_ms = Some(CLAIMED_US / 1000);
+            if waiter.claim() {
+                let mut held = Held::none();
+                let exclusive = |place: &Place| Wanted { place: *place, mode: Mode::Exclusive };
+                let wanted = waiter.places.iter().map(exclusive).collect();
+                if cover(engine, &mut held, wanted, None).is_ok() {
+                    match self.serve(engine, &mut held, &waiter) {
+                        Service::Done => continue,
+                        Service::Later { again_ms: later } => again_ms = later,
+                    }
+                }
+                waiter.unclaim();
+            }
+            let again = self.set_again(id, again_ms);
+            if let Some(waiting) = self.waiting(id) {
+                waiting.again = again;
+            }
+        }
+    }
+
+    /// A connection's wait, if it waits.
+    fn waiting(&mut self, id: u64) -> Option<&mut Waiting> {
+        let token = self.token(id)?;
+        match &mut self.connections[token].as_mut()?.state {
+            State::Waiting(waiting) => Some(waiting),
+            _ => None,
         }
     }
 
@@ -299,7 +359,7 @@ impl Worker {
     /// A wait is over, however it ended: its timer and its count go.
     pub(crate) fn forget_wait(&mut self, state: State) {
         let State::Waiting(waiting) = state else { return };
-        if let Some(timer) = waiting.timer {
+        for timer in [waiting.timer, waiting.again].into_iter().flatten() {
             self.timers.take_back(timer);
         }
         stats::drop_one(&self.shared().stats.blocked);

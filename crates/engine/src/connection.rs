@@ -80,6 +80,8 @@ pub(crate) struct Waiting {
     pub(crate) waiter: Arc<Waiter>,
     /// What ends it, unless it waits for ever.
     pub(crate) timer: Option<TimerId>,
+    /// When its command is tried again although nothing happened.
+    pub(crate) again: Option<TimerId>,
     /// Whether CLIENT REPLY takes the reply away.
     pub(crate) is_muted: bool,
 }

@@ -85,6 +85,7 @@ impl Worker {
     pub(crate) fn run_cycle(&mut self, engine: &Engine) {
         self.retry_leaving();
         self.serve_lost(engine);
+        self.try_again(engine);
         let more_garbage = !self.garbage.is_empty() && self.free_garbage();
         if !self.cycle.is_due(self.now.monotonic_us) {
             return;

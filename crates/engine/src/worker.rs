@@ -89,6 +89,8 @@ pub struct Worker {
     pub(crate) batch: Batch,
     /// Tables of flushed databases, freed a few a turn.
     pub(crate) garbage: Vec<Table>,
+    /// Waiting connections whose command is to be tried again.
+    pub(crate) trying_again: Vec<u64>,
     /// Keys that expired although somebody waits for them, who has to be told.
     pub(crate) lost: Vec<Ready>,
     /// Claimed waiters still to be taken out of their queues.
@@ -139,6 +141,7 @@ impl Worker {
             buffers: Vec::new(),
             batch: Batch::default(),
             garbage: Vec::new(),
+            trying_again: Vec::new(),
             lost: Vec::new(),
             leaving: Vec::new(),
             unwatching: Vec::new(),
@@ -256,8 +259,10 @@ impl Worker {
         self.read_mail();
         self.give_out_post();
         self.fire_timers();
-        let leaves =
-            !self.leaving.is_empty() || !self.unwatching.is_empty() || !self.lost.is_empty();
+        let leaves = !self.leaving.is_empty()
+            || !self.unwatching.is_empty()
+            || !self.lost.is_empty()
+            || !self.trying_again.is_empty();
         if self.ready.is_empty() && !leaves && !self.cycle.is_due(now.monotonic_us) {
             return;
         }

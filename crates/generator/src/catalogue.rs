@@ -4,7 +4,7 @@
 //! knows which they are.
 
 /// The groups, each with its templates.
-pub const GROUPS: [(&str, &[&str]); 7] = [
+pub const GROUPS: [(&str, &[&str]); 8] = [
     ("bitmap", BITMAP),
     ("string", STRING),
     ("generic", GENERIC),
@@ -12,6 +12,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ("set", SET),
     ("hash", HASH),
     ("sorted-set", SORTED_SET),
+    ("stream", STREAM),
 ];
 
 const BITMAP: &[&str] = &[
@@ -193,4 +194,36 @@ const SORTED_SET: &[&str] = &[
     "ZSCORE <zset> <member>",
     "ZUNION <n:zset> [WEIGHTS <each:weight>] [AGGREGATE {SUM|MIN|MAX}] [WITHSCORES]",
     "ZUNIONSTORE <zset> <n:zset> [WEIGHTS <each:weight>] [AGGREGATE {SUM|MIN|MAX}]",
+];
+
+const STREAM: &[&str] = &[
+    "XACK <stream> <group> (<id>)+",
+    "XACKDEL <stream> <group> [KEEPREF|DELREF|ACKED] IDS 2 <id> <id>",
+    "XADD <stream> [NOMKSTREAM] [MAXLEN [=] <positive>|MAXLEN ~ <positive>|MINID <id>] <new-id> \
+        (<member> <value>)+",
+    "XADD <stream> <new-id> f <value> g <value>",
+    "XAUTOCLAIM <stream> <group> <consumer> {0|0|1000000} <bound-id> [COUNT <positive>] [JUSTID]",
+    "XCLAIM <stream> <group> <consumer> {0|0|1000000} (<id>)+ [IDLE <positive>] \
+        [RETRYCOUNT <count>] [FORCE] [JUSTID] [LASTID <id>]",
+    "XDEL <stream> (<id>)+",
+    "XDELEX <stream> [KEEPREF|DELREF|ACKED] IDS 2 <id> <id>",
+    "XGROUP CREATE <stream> <group> {0|$|<id>} [MKSTREAM] [ENTRIESREAD <count>]",
+    "XGROUP CREATE <stream> <group> 0 MKSTREAM",
+    "XGROUP CREATECONSUMER <stream> <group> <consumer>",
+    "XGROUP DELCONSUMER <stream> <group> <consumer>",
+    "XGROUP DESTROY <stream> <group>",
+    "XGROUP SETID <stream> <group> {0|$|<id>} [ENTRIESREAD <count>]",
+    "XINFO GROUPS <stream>",
+    "XLEN <stream>",
+    "XNACK <stream> <group> {SILENT|FAIL|FATAL|x} IDS 2 <id> <id> [RETRYCOUNT <count>] [FORCE]",
+    "XPENDING <stream> <group>",
+    "XRANGE <stream> <bound-id> <bound-id> [COUNT <count>]",
+    "XREAD [COUNT <count>] [BLOCK {1|2}] STREAMS <stream> <id>",
+    "XREAD [COUNT <count>] STREAMS <stream> <stream> {<id>|$|+|0} <id>",
+    "XREADGROUP GROUP <group> <consumer> [COUNT <positive>] [BLOCK {1|2}] [NOACK] \
+        STREAMS <stream> >",
+    "XREADGROUP GROUP <group> <consumer> [COUNT <positive>] STREAMS <stream> <stream> > {<id>|>}",
+    "XREVRANGE <stream> <bound-id> <bound-id> [COUNT <count>]",
+    "XSETID <stream> <id> [ENTRIESADDED <count>] [MAXDELETEDID <id>]",
+    "XTRIM <stream> {MAXLEN [=] <count>|MAXLEN ~ <positive>|MINID <id>|MINID ~ <id>}",
 ];

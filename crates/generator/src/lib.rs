@@ -65,7 +65,8 @@ impl Generator {
         let template = &templates[self.random.below(templates.len())];
         let mut words = template.fill(&mut self.random);
         // A blocking command that went wrong might wait for ever.
-        if !words[0].starts_with(b"B") && self.random.once_in(MUTATION_RARITY) {
+        let blocks = words.iter().any(|word| word.starts_with(b"B") && word.len() > 1);
+        if !blocks && self.random.once_in(MUTATION_RARITY) {
             self.mutate(&mut words);
         }
         words

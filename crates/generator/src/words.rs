@@ -16,7 +16,7 @@ const LONG_RARITY: usize = 40;
 /// Longer than the listpacks' limit for one entry.
 const LONG_BYTES: usize = 70;
 
-const TYPES: [&str; 5] = ["string", "list", "set", "hash", "zset"];
+const TYPES: [&str; 6] = ["string", "list", "set", "hash", "zset", "stream"];
 
 const ODD_INTEGERS: [&str; 12] = [
     "9223372036854775807",
@@ -40,6 +40,10 @@ const VALUES: [&str; 10] = ["", "a", "10", "-7", "0", "hello world", "3.5", "1e5
 const PATTERNS: [&str; 8] = ["*", "string:*", "*:1", "?et:[0-2]", "[^s]*", "z*t:\\2", "m1*", "x"];
 const JUNK: [&str; 10] = ["", "x", "-1", "NX", "GET", "COUNT", "LIMIT", "string:1", "*", "0"];
 const LEX_BOUNDS: [&str; 9] = ["-", "+", "[m1", "(m1", "[m25", "(m3", "[", "(zz", "m1"];
+/// Entries of a stream: few enough that commands meet.
+const IDS: usize = 80;
+const ODD_IDS: [&str; 8] =
+    ["0-0", "7", "18446744073709551615-18446744073709551615", "-", "x", "1-x", "", "5-"];
 /// Of BITFIELD.
 const FIELDS: [&str; 11] = ["u1", "u4", "u8", "i8", "i5", "u16", "i32", "u63", "i64", "u64", "i0"];
 const ENCODED_TYPES: [&str; 7] = ["string", "list", "set", "hash", "zset", "STRING", "stream"];
@@ -51,7 +55,7 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = *random.of(&TYPES);
             key(kind, random)
         }
-        "string" | "list" | "set" | "hash" | "zset" => {
+        "string" | "list" | "set" | "hash" | "zset" | "stream" => {
             let wrong = random.once_in(WRONG_TYPE_RARITY);
             let kind = if wrong { *random.of(&TYPES) } else { kind };
             key(kind, random)
@@ -62,6 +66,15 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = if wrong { *random.of(&TYPES[..4]) } else { kind };
             key(kind, random)
         }
+        "group" => format!("g{}", random.below(3)),
+        "consumer" => format!("c{}", random.below(4)),
+        "id" if random.once_in(ODD_RARITY) => (*random.of(&ODD_IDS)).to_owned(),
+        "id" => format!("{}-{}", 1 + random.below(IDS), random.below(3)),
+        "bound-id" if random.once_in(3) => (*random.of(&["-", "+", "0"])).to_owned(),
+        "bound-id" if random.once_in(5) => format!("({}", 1 + random.below(IDS)),
+        "bound-id" => choose_id(random),
+        "new-id" if random.once_in(3) => format!("{}-*", 1 + random.below(IDS)),
+        "new-id" => choose_id(random),
         "value" => return value(random),
         "member" => member(random),
         "integer" => integer(random, -20, 20),
@@ -95,6 +108,10 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
         _ => unreachable!("templates name no words of the kind {kind}"),
     };
     text.into_bytes()
+}
+
+fn choose_id(random: &mut Random) -> String {
+    String::from_utf8_lossy(&choose("id", random)).into_owned()
 }
 
 fn key(kind: &str, random: &mut Random) -> String {

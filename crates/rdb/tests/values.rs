@@ -1,7 +1,7 @@
 //! Values that are written and read again, and bytes that are no values.
 
 use caudal_rdb::{Decoded, Decoding, Malformed, Reader, Source, Version, decode, encode, payload};
-use caudal_value::{Hash, Item, Limits, List, Object, Set, SortedSet};
+use caudal_value::{Hash, Item, Limits, List, Object, Set, SortedSet, Stream, StreamId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -35,6 +35,7 @@ fn elements(object: &Object) -> Vec<(Vec<u8>, Vec<u8>)> {
         Object::SortedSet(set) => {
             set.iter().map(|(member, score)| (own(member), score.to_le_bytes().into())).collect()
         }
+        Object::Stream(stream) => facts(stream),
     }
 }
 
@@ -87,7 +88,74 @@ fn object() -> impl Strategy<Value = Object> {
         });
         Object::SortedSet(set)
     });
-    prop_oneof![lists, sets, integers, hashes, sorted_sets]
+    prop_oneof![lists, sets, integers, hashes, sorted_sets, streams()]
+}
+
+/// Streams with entries that were deleted, and with groups that have read some.
+fn streams() -> impl Strategy<Value = Object> {
+    let pairs = vec((element(), element()), 1..3);
+    let entries = vec((0u64..3, any::<u64>(), any::<bool>(), pairs, 0u8..8), 0..20);
+    entries.prop_map(|entries| {
+        let mut stream = Stream::new();
+        stream.create_group(b"g", StreamId::new(1, 1), Some(7));
+        stream.create_group(b"h", StreamId::MAX, None);
+        for (ms, seq, named, pairs, fate) in &entries {
+            let last = stream.last_id();
+            let seq = if *ms == 0 { last.seq.saturating_add(1 + seq % 9) } else { *seq };
+            let id = StreamId::new(last.ms + ms, seq);
+            if id <= last {
+                continue;
+            }
+            let name = |own: &'static [u8]| own;
+            let words: Vec<&[u8]> = match named {
+                true => vec![name(b"a"), &pairs[0].1],
+                false => pairs.iter().flat_map(|(name, value)| [&name[..], value]).collect(),
+            };
+            stream.append(id, words.into_iter(), &Limits::DEFAULT).unwrap();
+            let group = stream.group_mut(b"g").unwrap();
+            let consumer: &[u8] = if *fate % 2 == 0 { b"c" } else { b"" };
+            if *fate > 5 {
+                group.give_back(id, u64::from(*fate));
+            } else if *fate > 2 {
+                let seen = 1000 + u64::from(*fate);
+                let number = group.create_consumer(consumer, seen);
+                let number = number.or(group.find_consumer(consumer)).unwrap();
+                group.deliver(id, number, seen, 1);
+            }
+            if *fate == 3 || *fate == 1 {
+                stream.delete(id);
+            }
+        }
+        Object::Stream(stream)
+    })
+}
+
+/// All that a stream knows, but for when its consumers were active.
+fn facts(stream: &Stream) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let id = |id: StreamId| id.text().to_vec();
+    let own = |item: Item<'_>| item.to_bytes().to_vec();
+    let mut facts = vec![
+        (id(stream.last_id()), id(stream.max_deleted_id())),
+        (stream.entries_added().to_string().into(), stream.len().to_string().into()),
+    ];
+    for entry in stream.range(StreamId::MIN, StreamId::MAX) {
+        facts.push((id(entry.id), Vec::new()));
+        facts.extend(entry.iter().map(|(name, value)| (own(name), own(value))));
+    }
+    for (name, group) in stream.groups() {
+        facts.push((name.into(), format!("{:?}", (group.last_id, group.entries_read)).into()));
+        for consumer in group.consumers() {
+            facts.push((consumer.name().into(), consumer.seen_ms.to_string().into()));
+        }
+        let mut pending: Vec<_> = group.pending_from(StreamId::MIN).collect();
+        pending.sort_by_key(|(_, pending)| pending.urgency());
+        for (entry, pending) in pending {
+            let owner = pending.consumer.map(|owner| group.consumer(owner).name());
+            let facts_of = (owner, pending.delivered_ms(), pending.deliveries);
+            facts.push((id(entry), format!("{facts_of:?}").into()));
+        }
+    }
+    facts
 }
 
 fn encoded(object: &Object) -> Vec<u8> {

@@ -6,6 +6,7 @@ use caudal_wire::{Mark, Protocol, Reply};
 use std::ops::Range;
 
 /// What XREAD or XREADGROUP is told.
+#[derive(Default)]
 pub(super) struct Reading<'a> {
     /// At most so many entries of each stream; 0: all.
     pub(super) count: usize,
@@ -15,6 +16,8 @@ pub(super) struct Reading<'a> {
     pub(super) group: Option<(&'a [u8], &'a [u8])>,
     /// NOACK: nothing becomes pending.
     pub(super) no_ack: bool,
+    /// CLAIM: entries that have been pending for so many milliseconds come first.
+    pub(super) claim_ms: Option<u64>,
     /// The arguments that are keys; as many ids follow.
     pub(super) keys: Range<usize>,
 }
@@ -23,7 +26,7 @@ impl<'a> Reading<'a> {
     /// Reads all but the ids.
     pub(super) fn parse(args: Args<'a>) -> Result<Reading<'a>, Error> {
         let of_group = args.is(0, "XREADGROUP");
-        let mut reading = Reading { count: 0, block: None, group: None, no_ack: false, keys: 0..0 };
+        let mut reading = Reading::default();
         let mut options = args.cursor(1);
         while options.left() > 0 {
             let more = options.left() - 1;
@@ -40,6 +43,10 @@ impl<'a> Reading<'a> {
             } else if more >= 2 && options.take("GROUP") {
                 refuse_unless(of_group, "GROUP")?;
                 reading.group = options.next().zip(options.next());
+            } else if more >= 1 && options.take("CLAIM") {
+                refuse_unless(of_group, "CLAIM")?;
+                reading.claim_ms = Some(claim_ms(args, options.index())?);
+                options.next();
             } else if options.take("NOACK") {
                 refuse_unless(of_group, "NOACK")?;
                 reading.no_ack = true;
@@ -126,6 +133,12 @@ fn refuse_unless(of_group: bool, option: &str) -> Result<(), Error> {
     Err(Error::new(format!(
         "ERR The {option} option is only supported by XREADGROUP. You called XREAD instead."
     )))
+}
+
+fn claim_ms(args: Args<'_>, at: usize) -> Result<u64, Error> {
+    let ms = parse_i64(args.at(at)).ok_or(Error::text("ERR min-idle-time is not an integer"))?;
+    let negative = |_| Error::text("ERR min-idle-time must be a positive integer");
+    u64::try_from(ms).map_err(negative)
 }
 
 fn timeout(args: Args<'_>, at: usize) -> Result<u64, Error> {

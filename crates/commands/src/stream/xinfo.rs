@@ -83,11 +83,16 @@ fn contents(reply: &mut Reply<'_>, stream: &Stream, count: usize) {
     reply.bulk(b"groups");
     reply.array(stream.groups().len());
     for (name, group) in stream.groups() {
-        reply.map(7);
+        // Valkey has no such field; whoever gives back can tell.
+        let unowned = group.unowned();
+        reply.map(7 + usize::from(unowned > 0));
         reply.bulk(b"name");
         reply.bulk(name);
         progress(reply, stream, group);
         count_field(reply, "pel-count", group.len());
+        if unowned > 0 {
+            count_field(reply, "nacked-count", unowned);
+        }
         reply.bulk(b"pending");
         let pending = group.pending_from(StreamId::MIN).take(count);
         let mark = reply.deferred_array();

@@ -45,7 +45,7 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
             words[reading.id_at(at)] = behind.id.text().to_vec();
         }
     };
-    wait(context, args, &reading, rewrite)
+    wait(context, args, &reading, None, rewrite)
 }
 
 /// The id behind which to read.
@@ -80,12 +80,13 @@ fn behind(
     Ok(Behind { id, is_now })
 }
 
-/// Waits, with words that mean the same when the time has come; without BLOCK it replies that
-/// there is nothing.
+/// Waits, with words that mean the same when the time has come, and tries `again_ms` later at the
+/// latest; without BLOCK it replies that there is nothing.
 pub(super) fn wait(
     context: &mut Context<'_, '_>,
     args: Args<'_>,
     reading: &Reading<'_>,
+    again_ms: Option<u64>,
     rewrite: impl FnOnce(&mut Vec<Vec<u8>>),
 ) -> Outcome {
     let Some(block) = reading.block.filter(|_| context.may_wait) else {
@@ -99,6 +100,7 @@ pub(super) fn wait(
         timeout_ms: (block > 0).then_some(block),
         kind: Kind::Stream,
         minds_loss: reading.group.is_some(),
+        again_ms,
         words: Some(Box::new(OwnedArgs::of(&words))),
     }))
 }

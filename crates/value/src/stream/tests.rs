@@ -111,7 +111,7 @@ fn names(kind: u8, values: &Pairs) -> Pairs {
 fn apply(step: &Step, stream: &mut Stream, model: &mut Model, limits: &Limits) {
     match step {
         Step::Append { ms, seq, names: kind, values } => {
-            append(stream, model, limits, { (*ms, *seq, names(*kind, values)) })
+            append(stream, model, limits, (*ms, *seq, names(*kind, values)))
         }
         Step::Delete(at) => {
             let id = model.pick(*at);
