@@ -1,8 +1,7 @@
-//! Entries of streams, as clients see them: adding, cutting, reading, waiting.
+//! Entries of streams, as clients see them: adding, cutting, reading.
 
 use caudal_engine::config::Config;
-use caudal_engine::local::{BEGIN_MS, Client, Local, encode, spell};
-use caudal_wire::frame;
+use caudal_engine::local::{BEGIN_MS, Client, Local};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const BAD_ID: &str = "-ERR Invalid stream ID specified as stream command argument";
@@ -323,125 +322,6 @@ fn words_that_look_like_options_may_be_keys() {
         XGROUP CREATE BLOCK STREAMS 0 -> OK
         XREADGROUP NOACK GROUP STREAMS STREAMS STREAMS BLOCK > -> [[BLOCK [[1-0 [a 1]]]]]",
     );
-}
-
-/// A store and clients that are spread over its workers.
-struct Scene {
-    local: Local,
-    clients: Vec<Client>,
-}
-
-impl Scene {
-    fn new(workers: usize, clients: usize) -> Scene {
-        let mut local = Local::new(Config::default(), workers);
-        let clients = (0..clients).map(|at| local.connect(at % workers)).collect();
-        Scene { local, clients }
-    }
-
-    fn send(&mut self, client: usize, lines: &[&str]) {
-        let words = |line: &&str| caudal_text::words::split(line.as_bytes()).expect("quotes");
-        let bytes: Vec<u8> = lines.iter().flat_map(|line| encode(&words(line))).collect();
-        self.local.send(self.clients[client], &bytes);
-    }
-
-    /// What has been replied since the client was last asked, with ` | ` between replies.
-    fn got(&mut self, client: usize) -> String {
-        let bytes = self.local.receive(self.clients[client]);
-        let (mut replies, mut at) = (Vec::new(), 0);
-        while at < bytes.len() {
-            let (frame, used) = frame::parse(&bytes[at..]).expect("frames").expect("whole ones");
-            replies.push(spell(&frame));
-            at += used;
-        }
-        replies.join(" | ")
-    }
-
-    fn say(&mut self, client: usize, line: &str) -> String {
-        self.send(client, &[line]);
-        self.got(client)
-    }
-
-    fn wait(&mut self, client: usize, line: &str) {
-        assert_eq!(self.say(client, line), "", "{line} waits");
-    }
-}
-
-fn in_all_settings(clients: usize, play: impl Fn(&mut Scene)) {
-    for workers in [1, 2, 4] {
-        play(&mut Scene::new(workers, clients));
-    }
-}
-
-#[test]
-fn one_entry_serves_all_who_wait_for_it() {
-    in_all_settings(4, |scene| {
-        scene.say(0, "XADD s 1-0 a 1");
-        scene.wait(1, "XREAD BLOCK 0 STREAMS s $");
-        scene.wait(2, "XREAD BLOCK 0 STREAMS other s 0 1-0");
-        scene.wait(3, "XREAD BLOCK 0 STREAMS s 2-0");
-        assert_eq!(scene.say(0, "XADD s 2-0 a 2"), "2-0");
-        assert_eq!(scene.got(1), "[[s [[2-0 [a 2]]]]]");
-        assert_eq!(scene.got(2), "[[s [[2-0 [a 2]]]]]");
-        assert_eq!(scene.got(3), "");
-        assert_eq!(scene.say(0, "XADD s 3-0 a 3"), "3-0");
-        assert_eq!(scene.got(3), "[[s [[3-0 [a 3]]]]]");
-    });
-}
-
-#[test]
-fn waiting_begins_at_the_id_of_the_moment() {
-    in_all_settings(2, |scene| {
-        scene.say(0, "XADD s 7-0 a 1");
-        scene.wait(1, "XREAD BLOCK 0 STREAMS s none $ $");
-        // Nothing that comes later may hide what came first.
-        scene.send(0, &["MULTI", "XADD s 8-0 a 1", "XADD s 9-0 a 1", "EXEC"]);
-        assert_eq!(scene.got(1), "[[s [[8-0 [a 1]] [9-0 [a 1]]]]]");
-        scene.got(0);
-        scene.wait(1, "XREAD BLOCK 0 STREAMS s $");
-        scene.say(0, "DEL s");
-        // A new stream begins before the id that is waited for.
-        scene.say(0, "XADD s 5-0 a 1");
-        assert_eq!(scene.got(1), "");
-        scene.say(0, "XADD s 10-0 a 1");
-        assert_eq!(scene.got(1), "[[s [[10-0 [a 1]]]]]");
-    });
-}
-
-#[test]
-fn readers_do_not_mind_what_becomes_of_the_key() {
-    in_all_settings(2, |scene| {
-        scene.wait(1, "XREAD BLOCK 50 STREAMS s $");
-        for line in ["SET s x", "DEL s", "LPUSH s a", "FLUSHALL", "XGROUP CREATE s g $ MKSTREAM"] {
-            scene.say(0, line);
-            assert_eq!(scene.got(1), "", "{line}");
-        }
-        scene.local.advance_ms(51);
-        assert_eq!(scene.got(1), "(nil)");
-    });
-}
-
-#[test]
-fn in_a_transaction_nothing_waits() {
-    in_all_settings(1, |scene| {
-        scene.send(0, &["MULTI", "XREAD BLOCK 0 STREAMS s $", "XADD s 1-0 a 1", "EXEC"]);
-        assert_eq!(scene.got(0), "OK | QUEUED | QUEUED | [(nil) 1-0]");
-    });
-}
-
-#[test]
-fn a_stream_that_comes_by_another_name_serves_too() {
-    in_all_settings(2, |scene| {
-        for line in ["RENAME t s", "COPY t s", "SWAPDB 0 1"] {
-            scene.say(0, "FLUSHALL");
-            scene.say(0, if line.starts_with("SWAP") { "SELECT 1" } else { "SELECT 0" });
-            let key = if line.starts_with("SWAP") { 's' } else { 't' };
-            scene.say(0, &format!("XADD {key} 4-0 a 1"));
-            scene.wait(1, "XREAD BLOCK 0 STREAMS s 0");
-            scene.say(0, line);
-            assert_eq!(scene.got(1), "[[s [[4-0 [a 1]]]]]", "{line}");
-            scene.say(0, "SELECT 0");
-        }
-    });
 }
 
 #[test]

@@ -437,8 +437,8 @@ macro_rules! typed {
                 }
             }
 
-            #[doc = concat!("The ", $what, " of a key, to be changed. Where it may become empty and")]
-            #[doc = "then has to go, follow with its `drop_empty_`."]
+            #[doc = concat!("The ", $what, " of a key, to be changed. Where it may become")]
+            #[doc = "empty and then has to go, follow with its `drop_empty_`."]
             #[inline]
             pub fn $write(&mut self, key: &Key<'_>) -> Result<Option<&mut $type>, WrongType> {
                 let Some(record) = self.record_mut(key) else { return Ok(None) };

@@ -111,15 +111,15 @@ fn streams() -> impl Strategy<Value = Object> {
                 true => vec![name(b"a"), &pairs[0].1],
                 false => pairs.iter().flat_map(|(name, value)| [&name[..], value]).collect(),
             };
-            stream.append(id, words.into_iter(), &Limits::DEFAULT).unwrap();
-            let group = stream.group_mut(b"g").unwrap();
+            stream.append(id, words.into_iter(), &Limits::DEFAULT).expect("it is short");
+            let group = stream.group_mut(b"g").expect("it was created");
             let consumer: &[u8] = if *fate % 2 == 0 { b"c" } else { b"" };
             if *fate > 5 {
                 group.give_back(id, u64::from(*fate));
             } else if *fate > 2 {
                 let seen = 1000 + u64::from(*fate);
                 let number = group.create_consumer(consumer, seen);
-                let number = number.or(group.find_consumer(consumer)).unwrap();
+                let number = number.or(group.find_consumer(consumer)).expect("it is there");
                 group.deliver(id, number, seen, 1);
             }
             if *fate == 3 || *fate == 1 {

@@ -243,8 +243,7 @@ impl Stream {
     /// Bytes allocated; an image counts what it shares.
     pub fn memory(&self) -> usize {
         let body = &*self.body;
-        let group = |(name, group): (&Box<[u8]>, &Arc<Group>)| name.len() + group.memory();
-        let groups: usize = body.groups.iter().map(group).sum();
+        let groups: usize = self.groups().map(|(name, group)| name.len() + group.memory()).sum();
         size_of::<Body>() + body.block_bytes + body.blocks.memory() + groups
     }
 }

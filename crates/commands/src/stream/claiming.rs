@@ -23,7 +23,7 @@ impl<'a> GroupName<'a> {
 
     /// The same of a stream that was looked at already.
     pub(super) fn known<'k>(&self, keys: &'k mut Keys<'_, '_>) -> &'k mut Stream {
-        self.stream(keys).ok().expect("it was looked at")
+        self.stream(keys).expect("it was looked at")
     }
 
     /// The group of a stream that was looked at already.

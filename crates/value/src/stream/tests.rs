@@ -403,6 +403,6 @@ fn entries_with_the_same_fields_take_little() {
         stream.append(StreamId::new(ms, 0), words.into_iter(), &Limits::DEFAULT).unwrap();
     }
     assert_eq!(stream.blocks(), 100);
-    assert!(stream.memory() < 10_000 * 20, "{} bytes", stream.memory());
+    assert!(stream.memory() < 10_000 * 17, "{} bytes", stream.memory());
     stream.check();
 }
