@@ -64,7 +64,7 @@ fn entries_go_with_or_without_what_refers_to_them() {
         "{THREE}XGROUP CREATE s h 0 -> OK
         XREADGROUP GROUP g c STREAMS s > -> [[s [[1-0 [a 1]] [2-0 [a 2]] [3-0 [a 3]]]]]
         XREADGROUP GROUP h c COUNT 1 STREAMS s > -> [[s [[1-0 [a 1]]]]]
-        XDELEX s ACKED IDS 3 1-0 2-0 9-9 -> [:2 :2 :-1]
+        XDELEX s ACKED IDS 4 1-0 2-0 9-9 0-1 -> [:2 :2 :2 :-1]
         XDELEX s IDS 1 3-0 -> [:1]
         XPENDING s g - + 10 -> [[1-0 c :0 :1] [2-0 c :0 :1] [3-0 c :0 :1]]
         XDELEX s DELREF IDS 1 1-0 -> [:1]

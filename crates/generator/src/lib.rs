@@ -65,7 +65,7 @@ impl Generator {
         let template = &templates[self.random.below(templates.len())];
         let mut words = template.fill(&mut self.random);
         // A blocking command that went wrong might wait for ever.
-        let blocks = words.iter().any(|word| word.starts_with(b"B") && word.len() > 1);
+        let blocks = words[0].starts_with(b"B") || words.iter().any(|word| word == b"BLOCK");
         if !blocks && self.random.once_in(MUTATION_RARITY) {
             self.mutate(&mut words);
         }

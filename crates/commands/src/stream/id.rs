@@ -146,7 +146,7 @@ mod tests {
         #[test]
         fn any_bytes_are_an_id_or_an_error(word: Vec<u8>, text in "[-+(*0-9]{0,45}") {
             for word in [&word[..], text.as_bytes()] {
-                let _ = (any(word, 0), start(word), end(word));
+                let _ = (super::any(word, 0), start(word), end(word));
                 if let Ok(id) = NewId::parse(word) {
                     let _ = (id.settle(StreamId::MAX, 1), id.settle(StreamId::MIN, u64::MAX));
                 }

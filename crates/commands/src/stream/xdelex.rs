@@ -28,9 +28,10 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     reply.array(ids.len());
     let mut deleted = 0;
     for id in ids {
-        let fate = match stream.contains(id) {
-            true => delete(stream, id, named.references),
-            false => Fate::Missing,
+        let exists = stream.contains(id);
+        let fate = match delete(stream, id, named.references) {
+            Fate::Deleted if !exists => Fate::Missing,
+            fate => fate,
         };
         deleted += usize::from(fate == Fate::Deleted);
         reply.integer(fate.number());
@@ -41,12 +42,11 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     DONE
 }
 
-/// Deletes an entry, which may be gone already, if what refers to it allows that.
+/// Deletes an entry, if what refers to it allows that. As in Redis, one that is not there, or not
+/// yet, is referred to like any other.
 pub(super) fn delete(stream: &mut Stream, id: StreamId, references: References) -> Fate {
     match references {
-        References::Acknowledged if stream.contains(id) && stream.is_referenced(id) => {
-            return Fate::Referenced;
-        }
+        References::Acknowledged if stream.is_referenced(id) => return Fate::Referenced,
         References::Drop => stream.drop_references(id),
         References::Keep | References::Acknowledged => {}
     }
