@@ -13,6 +13,7 @@ use caudal_commands::{Args, Group, Spec};
 use std::fmt::Write;
 
 pub(super) use commands::latencies;
+pub(super) use memory::client_bytes;
 
 const INFO: Spec = Spec::new("INFO", "Describes the server: all of it, or some sections.")
     .group(Group::Server)
@@ -52,8 +53,9 @@ const fn on_request(title: &'static str, write: fn(&mut Session<'_, '_>, &mut Te
 }
 
 /// In Valkey's order.
-const SECTIONS: [Section; 13] = [
+const SECTIONS: [Section; 15] = [
     section("Server", server::server),
+    on_request("TLS", server::tls),
     section("Clients", load::clients),
     section("Memory", memory::memory),
     section("Persistence", server::persistence),
@@ -65,6 +67,7 @@ const SECTIONS: [Section; 13] = [
     section("Errorstats", commands::error_stats),
     on_request("Latencystats", commands::latency_stats),
     section("Cluster", |_, text| text.field("cluster_enabled", 0)),
+    on_request("Cluster Info", |_, _| ()),
     section("Keyspace", load::keyspace),
 ];
 
