@@ -26,8 +26,10 @@ const REPLICAOF: Spec =
         .since("5.0.0")
         .arity(3)
         .flag(Flags::STALE);
-const SLAVEOF: Spec =
-    of_streams("SLAVEOF", "Does what REPLICAOF does.").arity(3).flag(Flags::STALE);
+const SLAVEOF: Spec = of_streams("SLAVEOF", "Does what REPLICAOF does.")
+    .deprecated("5.0.0", "REPLICAOF")
+    .arity(3)
+    .flag(Flags::STALE);
 const PSYNC: Spec = of_streams("PSYNC", "Asks a master for its changes, for replicas.")
     .since("2.8.0")
     .arity(-3)
@@ -36,6 +38,7 @@ const SYNC: Spec =
     of_streams("SYNC", "Asks a master for its data, for old replicas.").flag(Flags::NO_MULTI);
 const REPLCONF: Spec = on_server("REPLCONF", "Agrees on a stream of changes, for replicas.")
     .since("3.0.0")
+    .internal()
     .arity(-1)
     .flag(Flags::ALLOW_BUSY);
 const FAILOVER: Spec =

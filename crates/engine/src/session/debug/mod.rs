@@ -18,6 +18,7 @@ use std::time::Duration;
 const SLEEP_SECONDS_MAX: f64 = 3600.0;
 
 const DEBUG: Spec = on_server("DEBUG", "Does what tests need.")
+    .internal()
     .arity(-2)
     .complexity("Depends on subcommand.")
     .flag(Flags::PROTECTED)
