@@ -193,6 +193,7 @@ fn debug_looks_into_values() {
         DEBUG LISTPACK s -> -ERR Not a listpack encoded object.
         DEBUG HTSTATS 99 -> -ERR Out of range database
         DEBUG HTSTATS-KEY none -> -ERR no such key
+        CLIENT IMPORT-SOURCE ON -> -ERR Server is not in import mode
         DEBUG CLIENT-EVICTION -> -ERR maxmemory-clients is disabled.",
     );
     let (mut local, client) = store();

@@ -104,7 +104,7 @@ fn agree(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         "rdb-filter-only",
         "rdb-channel",
     ];
-    if args.len() % 2 == 0 {
+    if args.len().is_multiple_of(2) {
         return Err(Error::SYNTAX);
     }
     for at in (1..args.len()).step_by(2) {

@@ -1,6 +1,7 @@
 //! The sections that say what the server has to do: clients, stats, keyspace.
 
 use super::{Text, commands};
+use crate::engine::Engine;
 use crate::pubsub::Topic;
 use crate::session::Session;
 use std::collections::HashSet;
@@ -52,6 +53,14 @@ pub(super) fn clients(session: &mut Session<'_, '_>, text: &mut Text) {
 /// Counters since the start or the last CONFIG RESETSTAT.
 pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     let engine = session.engine;
+    traffic(engine, text);
+    on_keys(engine, text);
+    on_replies(engine, text);
+    on_turns(engine, text);
+    on_denials(engine, text);
+}
+
+fn traffic(engine: &Engine, text: &mut Text) {
     let rate = engine.rates.rate();
     let kilobytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1024.0);
     text.field("total_connections_received", engine.sum(|at| &at.stats.connections_received));
@@ -71,6 +80,9 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("sync_full", 0);
     text.field("sync_partial_ok", 0);
     text.field("sync_partial_err", 0);
+}
+
+fn on_keys(engine: &Engine, text: &mut Text) {
     text.field("expired_keys", engine.sum(|at| &at.counters.expired));
     // An expired key is reclaimed by its place in an index: none is missed by a sample.
     text.field("expired_stale_perc", "0.00");
@@ -79,14 +91,12 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     let expiry_ms = engine.sum(|at| &at.stats.expiry_ns) / 1_000_000;
     text.field("expire_cycle_cpu_milliseconds", expiry_ms);
     text.field("evicted_keys", 0);
-    for name in [
+    text.zeros(&[
         "evicted_clients",
         "evicted_scripts",
         "total_eviction_exceeded_time",
         "current_eviction_exceeded_time",
-    ] {
-        text.field(name, 0);
-    }
+    ]);
     text.field("keyspace_hits", engine.sum(|at| &at.counters.hits));
     text.field("keyspace_misses", engine.sum(|at| &at.counters.misses));
     text.field("pubsub_channels", engine.pubsub.len(Topic::Channel));
@@ -96,19 +106,20 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("total_forks", 0);
     text.field("migrate_cached_sockets", 0);
     text.field("slave_expires_tracked_keys", 0);
-    for name in [
+    text.zeros(&[
         "active_defrag_hits",
         "active_defrag_misses",
         "active_defrag_key_hits",
         "active_defrag_key_misses",
         "total_active_defrag_time",
         "current_active_defrag_time",
-    ] {
-        text.field(name, 0);
-    }
+    ]);
     text.field("tracking_total_keys", 0);
     text.field("tracking_total_items", 0);
     text.field("tracking_total_prefixes", 0);
+}
+
+fn on_replies(engine: &Engine, text: &mut Text) {
     text.field("unexpected_error_replies", 0);
     text.field("total_error_replies", engine.sum(|at| &at.stats.error_replies));
     text.field(
@@ -118,7 +129,7 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("total_reads_processed", engine.sum(|at| &at.stats.reads));
     text.field("total_writes_processed", engine.sum(|at| &at.stats.writes));
     // Workers read and write their own connections: no thread does it for another.
-    for name in [
+    text.zeros(&[
         "io_threaded_reads_processed",
         "io_threaded_writes_processed",
         "io_threaded_freed_objects",
@@ -126,21 +137,25 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
         "io_threaded_poll_processed",
         "io_threaded_total_prefetch_batches",
         "io_threaded_total_prefetch_entries",
-    ] {
-        text.field(name, 0);
-    }
+    ]);
     let queries = engine.sum(|at| &at.stats.query_limit_closed);
     let outputs = engine.sum(|at| &at.stats.output_limit_closed);
     text.field("client_query_buffer_limit_disconnections", queries);
     text.field("client_output_buffer_limit_disconnections", outputs);
     text.field("reply_buffer_shrinks", 0);
     text.field("reply_buffer_expands", 0);
+}
+
+fn on_turns(engine: &Engine, text: &mut Text) {
     // Commands are timed, whole turns are not.
     text.field("eventloop_duration_sum", 0);
     text.field("eventloop_duration_cmd_sum", commands::total_micros(engine));
     text.field("instantaneous_eventloop_duration_usec", 0);
     text.field("eventloop_cycles", engine.sum(|at| &at.stats.turns));
-    text.field("instantaneous_eventloop_cycles_per_sec", rate.turns);
+    text.field("instantaneous_eventloop_cycles_per_sec", engine.rates.rate().turns);
+}
+
+fn on_denials(engine: &Engine, text: &mut Text) {
     text.field("acl_access_denied_auth", engine.sum(|at| &at.stats.auth_refused));
     text.field("acl_access_denied_cmd", engine.sum(|at| &at.stats.commands_denied));
     text.field("acl_access_denied_key", engine.sum(|at| &at.stats.keys_denied));

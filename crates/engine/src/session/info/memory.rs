@@ -29,7 +29,6 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     let usage = (engine.environment.usage)();
     let allocator = caudal_table::memory::statistics();
     let limit = config.memory.bytes_max.unwrap_or(0);
-    let ratio = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
     let clients = client_bytes(engine);
     let overhead = engine.startup_bytes + clients;
     let mut bytes = |name: &str, amount: u64| {
@@ -63,6 +62,34 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("maxmemory", limit);
     text.field("maxmemory_human", human(limit));
     text.field("maxmemory_policy", "noeviction");
+    fragmentation(text, used, usage.resident_bytes);
+    text.zeros(&[
+        "mem_not_counted_for_evict",
+        "mem_replication_backlog",
+        "mem_total_replication_buffers",
+        "mem_replicas_repl_buffer",
+        "mem_clients_slaves",
+    ]);
+    text.field("mem_clients_normal", clients);
+    text.zeros(&[
+        "mem_cluster_links",
+        "mem_cluster_slot_import",
+        "mem_cluster_slot_export",
+        "mem_aof_buffer",
+    ]);
+    text.field("mem_allocator", "jemalloc");
+    text.field("mem_overhead_db_hashtable_rehashing", 0);
+    text.field("active_defrag_running", 0);
+    text.field(
+        "lazyfree_pending_objects",
+        session.worker.garbage.iter().map(|table| table.len()).sum::<usize>(),
+    );
+    text.field("lazyfreed_objects", engine.sum(|at| &at.stats.freed_later));
+}
+
+/// How much more is held than is in use, and by whom.
+fn fragmentation(text: &mut Text, used: u64, resident: u64) {
+    let allocator = caudal_table::memory::statistics();
     let fragmented = allocator.active.saturating_sub(allocator.allocated);
     let kept = allocator.resident.saturating_sub(allocator.active);
     text.field(
@@ -76,33 +103,16 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     );
     text.field("allocator_rss_bytes", kept);
     #[allow(clippy::cast_possible_wrap, reason = "memory stays below 2^63 bytes")]
-    let beyond = usage.resident_bytes as i64 - allocator.resident as i64;
-    text.field(
-        "rss_overhead_ratio",
-        format_args!("{:.2}", ratio(usage.resident_bytes, allocator.resident)),
-    );
+    let beyond = resident as i64 - allocator.resident as i64;
+    text.field("rss_overhead_ratio", format_args!("{:.2}", ratio(resident, allocator.resident)));
     text.field("rss_overhead_bytes", beyond);
-    text.field("mem_fragmentation_ratio", format_args!("{:.2}", ratio(usage.resident_bytes, used)));
+    text.field("mem_fragmentation_ratio", format_args!("{:.2}", ratio(resident, used)));
     #[allow(clippy::cast_possible_wrap, reason = "memory stays below 2^63 bytes")]
-    text.field("mem_fragmentation_bytes", usage.resident_bytes as i64 - used as i64);
-    text.field("mem_not_counted_for_evict", 0);
-    text.field("mem_replication_backlog", 0);
-    text.field("mem_total_replication_buffers", 0);
-    text.field("mem_replicas_repl_buffer", 0);
-    text.field("mem_clients_slaves", 0);
-    text.field("mem_clients_normal", clients);
-    text.field("mem_cluster_links", 0);
-    text.field("mem_cluster_slot_import", 0);
-    text.field("mem_cluster_slot_export", 0);
-    text.field("mem_aof_buffer", 0);
-    text.field("mem_allocator", "jemalloc");
-    text.field("mem_overhead_db_hashtable_rehashing", 0);
-    text.field("active_defrag_running", 0);
-    text.field(
-        "lazyfree_pending_objects",
-        session.worker.garbage.iter().map(|table| table.len()).sum::<usize>(),
-    );
-    text.field("lazyfreed_objects", engine.sum(|at| &at.stats.freed_later));
+    text.field("mem_fragmentation_bytes", resident as i64 - used as i64);
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// What connections hold: their buffers and what is known of them.

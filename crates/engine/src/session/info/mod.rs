@@ -34,6 +34,11 @@ impl Text {
         // Writing to a string does not fail.
         let _ = write!(self.0, "{name}:{value}\r\n");
     }
+
+    /// Adds fields that count what does not happen here.
+    fn zeros(&mut self, names: &[&str]) {
+        names.iter().for_each(|name| self.field(name, 0));
+    }
 }
 
 /// A section: its headline, and what writes its fields.

@@ -73,9 +73,7 @@ pub(super) fn persistence(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("loading", 0);
     text.field("async_loading", 0);
     // Nothing forks, so nothing is copied on write.
-    for name in ["current_cow_peak", "current_cow_size", "current_cow_size_age"] {
-        text.field(name, 0);
-    }
+    text.zeros(&["current_cow_peak", "current_cow_size", "current_cow_size_age"]);
     text.field("current_fork_perc", "0.00");
     text.field("current_save_keys_processed", 0);
     text.field("current_save_keys_total", 0);
@@ -85,14 +83,12 @@ pub(super) fn persistence(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("rdb_last_bgsave_status", "ok");
     text.field("rdb_last_bgsave_time_sec", -1);
     text.field("rdb_current_bgsave_time_sec", -1);
-    for name in [
+    text.zeros(&[
         "rdb_saves",
         "rdb_last_cow_size",
         "rdb_last_load_keys_expired",
         "rdb_last_load_keys_loaded",
-    ] {
-        text.field(name, 0);
-    }
+    ]);
     text.field("aof_enabled", 0);
     text.field("aof_rewrite_in_progress", 0);
     text.field("aof_rewrite_scheduled", 0);
@@ -102,14 +98,12 @@ pub(super) fn persistence(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("aof_rewrites", 0);
     text.field("aof_rewrites_consecutive_failures", 0);
     text.field("aof_last_write_status", "ok");
-    for name in [
+    text.zeros(&[
         "aof_last_cow_size",
         "module_fork_in_progress",
         "module_fork_last_cow_size",
         "slot_migration_fork_in_progress",
-    ] {
-        text.field(name, 0);
-    }
+    ]);
 }
 
 /// A master that nobody replicates from.
