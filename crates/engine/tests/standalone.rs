@@ -92,10 +92,32 @@ fn it_is_a_master_without_replicas() {
         WAITAOF x 0 0 -> -ERR value is not an integer or out of range",
     );
     let (mut local, client) = store();
+    local.say(client, "SET k v");
     for command in ["PSYNC ? -1", "SYNC", "REPLICAOF 127.0.0.1 1", "MIGRATE a 1 k 0 1"] {
         let reply = local.say(client, command);
         assert!(reply.starts_with("-ERR ") && reply.contains("not there yet"), "{reply}");
     }
+}
+
+#[test]
+fn migrate_checks_its_words_and_its_key() {
+    check(
+        "MIGRATE h 1 none 0 10 -> NOKEY
+        MIGRATE h 1 none 0 10 COPY REPLACE AUTH p -> NOKEY
+        MIGRATE h 1 none 0 10 AUTH2 u p -> NOKEY
+        MIGRATE h 1 k 0 10 AUTH -> -ERR syntax error
+        MIGRATE h 1 k 0 10 AUTH2 u -> -ERR syntax error
+        MIGRATE h 1 k x 10 -> -ERR value is not an integer or out of range",
+    );
+    let (mut local, client) = store();
+    assert_eq!(
+        local.say(client, "MIGRATE h 1 k 0 10 KEYS a"),
+        "-ERR When using MIGRATE KEYS option, the key argument must be set to the empty string"
+    );
+    local.say(client, "CONFIG SET slowlog-log-slower-than 0");
+    local.say(client, "MIGRATE h 1 none 0 10 AUTH2 u p");
+    let log = local.say(client, "SLOWLOG GET 1");
+    assert!(log.contains("AUTH2 (redacted) (redacted)"), "{log}");
 }
 
 #[test]
