@@ -252,6 +252,10 @@ pub struct Spec {
     pub tips: &'static [&'static str],
     /// Big-O, for COMMAND DOCS.
     pub complexity: &'static str,
+    /// The version from which on another command is to be used, and that command.
+    pub deprecated: Option<(&'static str, &'static str)>,
+    /// Whether it is for servers and tests, and not for applications.
+    pub is_internal: bool,
     keys: [KeySpec; KEY_SPECS_MAX],
     keys_len: u8,
 }
@@ -273,6 +277,8 @@ impl Spec {
             reaches: false,
             tips: &[],
             complexity: "O(1)",
+            deprecated: None,
+            is_internal: false,
             keys: [none; KEY_SPECS_MAX],
             keys_len: 0,
         }
@@ -338,6 +344,16 @@ impl Spec {
     /// Big-O for COMMAND DOCS.
     pub const fn complexity(mut self, complexity: &'static str) -> Spec {
         self.complexity = complexity;
+        self
+    }
+    /// Another command is to be used from a version on.
+    pub const fn deprecated(mut self, since: &'static str, for_this: &'static str) -> Spec {
+        self.deprecated = Some((since, for_this));
+        self
+    }
+    /// For servers and tests.
+    pub const fn internal(mut self) -> Spec {
+        self.is_internal = true;
         self
     }
     /// Extra ACL categories, without the at sign.

@@ -126,7 +126,10 @@ impl Worker {
                 .collect(),
         ));
         engine.keyspace.wait(held, &waiter);
-        connection.info.text().waiter = Some(Arc::clone(&waiter));
+        let mut text = connection.info.text();
+        text.waiter = Some(Arc::clone(&waiter));
+        text.waits_for_a_time = wait.timeout_ms.is_some();
+        drop(text);
         let id = connection.info.id;
         let timer = wait.timeout_ms.map(|ms| {
             let at_us = self.now.monotonic_us.saturating_add(ms.saturating_mul(1000));

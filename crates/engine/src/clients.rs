@@ -56,6 +56,8 @@ pub(crate) struct ClientText {
     pub(crate) library_version: Vec<u8>,
     /// The blocking command that it waits in.
     pub(crate) waiter: Option<Arc<Waiter>>,
+    /// Whether that wait ends by itself.
+    pub(crate) waits_for_a_time: bool,
 }
 
 impl ClientInfo {

@@ -5,6 +5,7 @@
 
 use crate::engine::Engine;
 use crate::rates::Totals;
+use crate::stats;
 use crate::worker::Worker;
 use caudal_keyspace::{Held, Place, Wanted};
 use caudal_table::{Mode, SLOTS};
@@ -90,6 +91,10 @@ impl Worker {
         if !self.cycle.is_due(self.now.monotonic_us) {
             return;
         }
+        if engine.pauses_upkeep.load(Relaxed) {
+            self.cycle.next_us = self.now.monotonic_us + SLICE_US;
+            return;
+        }
         if self.cycle.slots_left == 0 {
             self.cycle.slots_left = self.cycle.slots_a_slice();
             self.cycle.slices += 1;
@@ -129,15 +134,15 @@ impl Worker {
         });
     }
 
-    /// Reclaims expired keys, and tells LATENCY if it took long.
+    /// Reclaims expired keys, notes how long that took, and tells LATENCY if it was long.
     fn expire_slice_timed(&mut self, engine: &Engine) -> bool {
         let threshold_ns = self.tuning.thresholds.latency_ns;
-        if threshold_ns == u64::MAX {
-            return self.expire_slice(engine);
-        }
         let started = (engine.environment.nanos)();
         let finished = self.expire_slice(engine);
         let nanos = (engine.environment.nanos)().saturating_sub(started);
+        let stats = &engine.workers[self.id].stats;
+        stats::add(&stats.expiry_ns, nanos);
+        stats::add(&stats.expiry_overruns, u64::from(!finished));
         if nanos >= threshold_ns {
             engine.latency.add("expire-cycle", self.now.unix_ms / 1000, nanos / 1_000_000);
         }

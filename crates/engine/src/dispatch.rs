@@ -319,6 +319,11 @@ fn is_secret(entry: &Entry, args: Args<'_>, index: usize) -> bool {
         (None, "AUTH") => index > 0,
         (Some("ACL"), "SETUSER") => index > 1,
         (None, "HELLO") => (1..=2).any(|back| index > back && args.is(index - back, "AUTH")),
+        (None, "MIGRATE") => {
+            let behind =
+                |word, most| (1..=most).any(|back| index > back + 5 && args.is(index - back, word));
+            behind("AUTH", 1) || behind("AUTH2", 2)
+        }
         (Some("CONFIG"), "SET") => {
             let secrets = ["requirepass", "masterauth", "primaryauth", "masteruser", "primaryuser"];
             index > 2 && index % 2 == 1 && secrets.iter().any(|name| args.is(index - 1, name))

@@ -33,6 +33,8 @@ pub struct Environment {
     pub process_id: u32,
     /// The operating system, for INFO.
     pub system: String,
+    /// The program's file, for INFO.
+    pub executable: String,
     /// The I/O back end, for INFO.
     pub io_backend: &'static str,
     /// Nanoseconds on a clock that only goes forward, cheap enough to read once a command.
@@ -58,6 +60,8 @@ pub struct Usage {
     pub user: Duration,
     /// CPU time in the system on the program's behalf.
     pub system: Duration,
+    /// CPU time of the process's first thread, in the program and in the system.
+    pub first_thread: (Duration, Duration),
     /// Resident memory, in bytes.
     pub resident_bytes: u64,
     /// Memory of the machine, in bytes.
@@ -134,6 +138,8 @@ pub struct Engine {
     pub(crate) startup_bytes: u64,
     /// Whether expired keys that nobody asks for are reclaimed: DEBUG SET-ACTIVE-EXPIRE.
     pub(crate) reclaims_expired: AtomicBool,
+    /// Whether the workers' upkeep stands still: DEBUG PAUSE-CRON.
+    pub(crate) pauses_upkeep: AtomicBool,
     /// Whether RESTORE does without checksums: DEBUG SET-SKIP-CHECKSUM-VALIDATION.
     pub(crate) trusts_checksums: AtomicBool,
     pub(crate) environment: Environment,
@@ -176,6 +182,7 @@ impl Engine {
             rates: Rates::default(),
             startup_bytes: caudal_table::memory::used_bytes(),
             reclaims_expired: AtomicBool::new(true),
+            pauses_upkeep: AtomicBool::new(false),
             trusts_checksums: AtomicBool::new(false),
             environment,
             access: Access::new(&config),

@@ -145,6 +145,7 @@ pub fn environment(workers: usize) -> Environment {
         run_id: "0".repeat(40),
         process_id: std::process::id(),
         system: "local".to_owned(),
+        executable: String::new(),
         io_backend: "none",
         nanos: || 0,
         shutdown: || (),

@@ -158,6 +158,14 @@ pub(crate) struct Stats {
     pub(crate) turns: AtomicU64,
     pub(crate) commands_processed: AtomicU64,
     pub(crate) parked: AtomicU64,
+    /// Times that bytes came from a socket, and went to one.
+    pub(crate) reads: AtomicU64,
+    pub(crate) writes: AtomicU64,
+    /// Time spent on reclaiming expired keys, and how often that had to go on in the next slice.
+    pub(crate) expiry_ns: AtomicU64,
+    pub(crate) expiry_overruns: AtomicU64,
+    /// Keys whose memory was freed some time after they were gone.
+    pub(crate) freed_later: AtomicU64,
     pub(crate) output_limit_closed: AtomicU64,
     pub(crate) query_limit_closed: AtomicU64,
     /// Wrong passwords and users.
@@ -224,6 +232,11 @@ impl Stats {
             &self.turns,
             &self.commands_processed,
             &self.parked,
+            &self.reads,
+            &self.writes,
+            &self.expiry_ns,
+            &self.expiry_overruns,
+            &self.freed_later,
             &self.output_limit_closed,
             &self.query_limit_closed,
             &self.auth_refused,

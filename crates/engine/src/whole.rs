@@ -6,6 +6,7 @@ use crate::connection::{Connection, State};
 use crate::engine::Engine;
 use crate::execute::Progress;
 use crate::mail::Mail;
+use crate::stats;
 use crate::worker::Worker;
 use caudal_keyspace::Closing;
 
@@ -91,7 +92,8 @@ impl Worker {
     /// Frees some of what FLUSHALL detached. True: there is more.
     pub(crate) fn free_garbage(&mut self) -> bool {
         let kept = self.garbage.len().saturating_sub(GARBAGE_TABLES_A_TURN);
-        self.garbage.truncate(kept);
+        let freed: usize = self.garbage.drain(kept..).map(|table| table.len()).sum();
+        stats::add(&self.shared().stats.freed_later, freed as u64);
         kept > 0
     }
 }

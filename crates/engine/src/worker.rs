@@ -216,7 +216,9 @@ impl Worker {
 
     /// Bytes were appended to the input.
     pub fn received(&mut self, token: Token, bytes: usize) {
-        stats::add(&self.shared().stats.bytes_in, bytes as u64);
+        let stats = &self.shared().stats;
+        stats::add(&stats.bytes_in, bytes as u64);
+        stats::add(&stats.reads, 1);
         let unix_ms = self.now.unix_ms;
         let connection = self.connections[token].as_mut().expect("an open connection");
         let info = &connection.info;
@@ -314,7 +316,9 @@ impl Worker {
 
     /// Bytes left the output: a connection that was held back by it goes on.
     pub fn sent(&mut self, token: Token, bytes: usize) {
-        stats::add(&self.shared().stats.bytes_out, bytes as u64);
+        let stats = &self.shared().stats;
+        stats::add(&stats.bytes_out, bytes as u64);
+        stats::add(&stats.writes, 1);
         let Some(connection) = &mut self.connections[token] else { return };
         let info = &connection.info;
         stats::add(&info.bytes_out, bytes as u64);

@@ -102,9 +102,8 @@ fn info_has_sections_and_true_figures() {
     };
     let default = "Server Clients Memory Persistence Stats Replication CPU Modules Errorstats \
                    Cluster Keyspace";
-    let all = "Server Clients Memory Persistence Stats Replication CPU Modules Commandstats \
-               Errorstats \
-               Latencystats Cluster Keyspace";
+    let all = "Server TLS Clients Memory Persistence Stats Replication CPU Modules Commandstats \
+               Errorstats Latencystats Cluster Cluster Info Keyspace";
     for (line, expected) in [
         ("INFO", default),
         ("INFO default", default),
@@ -129,7 +128,8 @@ fn info_has_sections_and_true_figures() {
     assert_eq!(local.say(two, "GET none"), "(nil)");
     assert!(local.say(two, "INCR k").starts_with("-ERR"));
     assert!(local.say(two, "GET").starts_with("-ERR"));
-    assert_eq!(field(&mut local, one, "keyspace", "db0"), "keys=1,expires=0,avg_ttl=0");
+    let keys = "keys=1,expires=0,avg_ttl=0,keys_with_volatile_items=0";
+    assert_eq!(field(&mut local, one, "keyspace", "db0"), keys);
     assert_eq!(field(&mut local, one, "stats", "keyspace_misses"), "1");
     assert_eq!(field(&mut local, one, "stats", "total_error_replies"), "2");
     assert_eq!(field(&mut local, one, "errorstats", "errorstat_ERR"), "count=2");
@@ -151,7 +151,7 @@ fn info_has_sections_and_true_figures() {
     assert_eq!(text(&mut local, two, "INFO errorstats"), "# Errorstats\r\n");
     assert!(!text(&mut local, two, "INFO commandstats").contains("cmdstat_get:"));
     assert_eq!(field(&mut local, two, "stats", "keyspace_hits"), "0");
-    assert_eq!(field(&mut local, two, "keyspace", "db0"), "keys=1,expires=0,avg_ttl=0");
+    assert_eq!(field(&mut local, two, "keyspace", "db0"), keys);
     assert_eq!(field(&mut local, two, "clients", "connected_clients"), "2");
 }
 
@@ -197,7 +197,7 @@ fn commands_describe_themselves() {
     );
     assert_eq!(
         local.say(client, "COMMAND LIST FILTERBY PATTERN client|i*"),
-        "[client|id client|info]"
+        "[client|id client|import-source client|info]"
     );
     assert_eq!(local.say(client, "COMMAND LIST FILTERBY MODULE json"), "[]");
     assert!(local.say(client, "COMMAND LIST FILTERBY ACLCAT transaction").contains("watch"));

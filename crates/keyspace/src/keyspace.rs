@@ -93,15 +93,21 @@ impl Keyspace {
 
     /// Bytes of slots, buckets and directories of all databases; slots that are busy do not count.
     pub fn table_bytes(&self) -> usize {
-        let cells = self.databases.iter().filter(|cell| cell.get().is_some()).count();
-        let mut bytes = cells * SlotArray::<Side>::BYTES;
-        for database in (0..self.databases.len()).filter_map(|at| u8::try_from(at).ok()) {
-            for slot in (0..SLOTS).map(slot_number) {
-                let place = Place { database, slot };
-                let held = Held::one(self, Wanted { place, mode: Mode::Shared });
-                let table = |held: Held<'_>| held.at(place).map(|guard| guard.table().memory());
-                bytes += held.ok().and_then(table).unwrap_or(0);
-            }
+        let databases = (0..self.databases.len()).filter_map(|at| u8::try_from(at).ok());
+        databases.map(|database| self.table_bytes_of(database)).sum()
+    }
+
+    /// The same of one database.
+    pub fn table_bytes_of(&self, database: u8) -> usize {
+        if !self.has_database(database) {
+            return 0;
+        }
+        let mut bytes = SlotArray::<Side>::BYTES;
+        for slot in (0..SLOTS).map(slot_number) {
+            let place = Place { database, slot };
+            let held = Held::one(self, Wanted { place, mode: Mode::Shared });
+            let table = |held: Held<'_>| held.at(place).map(|guard| guard.table().memory());
+            bytes += held.ok().and_then(table).unwrap_or(0);
         }
         bytes
     }

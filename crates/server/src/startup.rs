@@ -245,6 +245,9 @@ fn environment(
         run_id: run.iter().map(|byte| format!("{byte:02x}")).collect(),
         process_id: std::process::id(),
         system: format!("Linux {} {}", release.trim(), std::env::consts::ARCH),
+        executable: std::env::current_exe()
+            .map(|path| path.display().to_string())
+            .unwrap_or_default(),
         io_backend: match kind {
             Kind::IoUring => "io_uring",
             Kind::Epoll => "epoll",
@@ -267,14 +270,8 @@ fn entropy(bytes: &mut [u8]) {
 
 /// What the system says that this process uses.
 fn usage() -> Usage {
-    /// Ticks a second in which Linux tells programs of CPU time (USER_HZ).
-    const TICKS: u64 = 100;
-    // Fields 14 and 15 of the line, of which the second, in parentheses, may hold anything.
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let mut times = fields.split_whitespace().skip(11).map_while(|word| word.parse::<u64>().ok());
-    let mut time = || Duration::from_millis(times.next().unwrap_or(0) * (1000 / TICKS));
-    let (user, system) = (time(), time());
+    let (user, system) = cpu_time("/proc/self/stat");
+    let process_id = std::process::id();
     let kib = |file: &str, name: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
@@ -283,9 +280,22 @@ fn usage() -> Usage {
     Usage {
         user,
         system,
+        first_thread: cpu_time(&format!("/proc/self/task/{process_id}/stat")),
         resident_bytes: kib("/proc/self/status", "VmRSS:") * 1024,
         total_bytes: kib("/proc/meminfo", "MemTotal:") * 1024,
     }
+}
+
+/// CPU time in the program and in the system, by a line of Linux on a process or a thread.
+fn cpu_time(file: &str) -> (Duration, Duration) {
+    /// Ticks a second in which Linux tells programs of CPU time (USER_HZ).
+    const TICKS: u64 = 100;
+    // Fields 14 and 15 of the line, of which the second, in parentheses, may hold anything.
+    let stat = fs::read_to_string(file).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let mut times = fields.split_whitespace().skip(11).map_while(|word| word.parse::<u64>().ok());
+    let mut time = || Duration::from_millis(times.next().unwrap_or(0) * (1000 / TICKS));
+    (time(), time())
 }
 
 fn tell_supervisor(supervised: Supervised, state: &str, log: &Log) {

@@ -7,6 +7,7 @@ mod exists;
 mod expire;
 mod keys;
 mod kind;
+mod migrate;
 mod move_key;
 mod object;
 mod persist;
@@ -28,6 +29,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(expire::EXPIREAT, expire::expire_at),
     Command::new(ttl::EXPIRETIME, ttl::expire_time),
     Command::new(keys::SPEC, keys::apply),
+    Command::new(migrate::SPEC, migrate::apply),
     Command::new(move_key::SPEC, move_key::apply).and_in(move_key::other_database),
     Command::new(object::ENCODING, object::encoding),
     Command::new(object::FREQ, object::freq),

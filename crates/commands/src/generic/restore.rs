@@ -24,6 +24,8 @@ pub(crate) const RESTORE: Spec =
 pub(crate) const RESTORE_ASKING: Spec =
     spec("RESTORE-ASKING", "Does what RESTORE does, for cluster migrations.", "3.0.0")
         .group(Group::Server)
+        .categories(&["keyspace", "dangerous"])
+        .internal()
         .flag(crate::Flags::ASKING);
 
 /// How a key is said to have been used.

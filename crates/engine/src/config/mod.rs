@@ -42,6 +42,7 @@ pub use settings::{
     Process, Security, Settings, Supervised,
 };
 pub use special::{ClientLimits, Events, OutputLimit};
+pub(crate) use value::parse_memory;
 
 use caudal_text::glob;
 use directive::Value;

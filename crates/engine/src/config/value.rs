@@ -135,7 +135,7 @@ fn within(number: i128, least: i128, most: i128) -> Result<i128, Reason> {
 
 /// A number of bytes: digits, perhaps a minus before and a unit behind them. `None` if it is not
 /// one or does not fit 64 bits. As in Redis no digits at all are 0.
-pub(super) fn parse_memory(word: &str) -> Option<i128> {
+pub(crate) fn parse_memory(word: &str) -> Option<i128> {
     let digits_end = word.find(|byte: char| byte != '-' && !byte.is_ascii_digit());
     let (digits, unit) = word.split_at(digits_end.unwrap_or(word.len()));
     let scale = match unit.to_ascii_lowercase().as_str() {

@@ -2,6 +2,7 @@
 
 use crate::session::{Outcome, Session, SessionCommand};
 use caudal_commands::{Args, Error, Group, Spec};
+use std::f64::consts::TAU;
 use std::fmt::Write;
 
 const LOLWUT: Spec = Spec::new("LOLWUT", "Draws a river, and tells the version.")
@@ -46,12 +47,12 @@ fn draw(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 
 /// A stream that winds from the top to the bottom and grows wider on its way.
 fn river(columns: usize, rows: usize, seed: u64) -> String {
-    let phase = (seed % 628) as f64 / 100.0;
-    let bends = 1.0 + (seed / 628 % 3) as f64;
+    let phase = TAU * (seed % 100) as f64 / 100.0;
+    let bends = 1.0 + (seed / 100 % 3) as f64;
     let mut text = String::with_capacity(rows * (columns + 1));
     for row in 0..rows {
         let way = row as f64 / rows as f64;
-        let middle = columns as f64 * (0.5 + 0.3 * (phase + bends * way * 6.28).sin());
+        let middle = columns as f64 * (0.5 + 0.3 * (phase + bends * way * TAU).sin());
         let half = 1.0 + columns as f64 * (0.04 + 0.12 * way);
         for column in 0..columns {
             let depth = 1.0 - (column as f64 - middle).abs() / half;

@@ -215,8 +215,26 @@ fn document(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
         ("complexity", spec.complexity),
     ];
     let has_subcommands = !entry.subcommands.is_empty();
-    reply.map(facts.len() + usize::from(has_subcommands));
+    let flags: Vec<&str> =
+        [("deprecated", spec.deprecated.is_some()), ("syscmd", spec.is_internal)]
+            .into_iter()
+            .filter_map(|(flag, is_set)| is_set.then_some(flag))
+            .collect();
+    let fate = spec.deprecated.map(|(since, instead)| {
+        [("deprecated_since", since.to_owned()), ("replaced_by", format!("`{instead}`"))]
+    });
+    let optional = usize::from(!flags.is_empty()) + fate.as_ref().map_or(0, |fate| fate.len());
+    reply.map(facts.len() + optional + usize::from(has_subcommands));
     for (name, text) in facts {
+        reply.bulk(name.as_bytes());
+        reply.bulk(text.as_bytes());
+    }
+    if !flags.is_empty() {
+        reply.bulk(b"doc_flags");
+        reply.set(flags.len());
+        flags.iter().for_each(|flag| reply.status(flag));
+    }
+    for (name, text) in fate.into_iter().flatten() {
         reply.bulk(name.as_bytes());
         reply.bulk(text.as_bytes());
     }

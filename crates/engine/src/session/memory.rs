@@ -1,6 +1,7 @@
 //! MEMORY: what a key takes, and what the allocator says.
 
-use crate::session::{DONE, Outcome, Session, SessionCommand, help};
+use crate::engine::Engine;
+use crate::session::{DONE, Outcome, Session, SessionCommand, help, info};
 use caudal_commands::{Args, Command, Context, Error, Flags, Group, KeyFlags, Spec};
 use std::fmt::Write;
 
@@ -119,42 +120,61 @@ fn doctor(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     session.reply_text(&text)
 }
 
+/// Integers, then ratios, then a map for each database that holds keys.
 fn stats(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     let engine = session.engine;
     let figures = caudal_table::memory::statistics();
     let used = caudal_table::memory::used_bytes();
     let peak = engine.rates.note_memory(used);
     let resident = (engine.environment.usage)().resident_bytes;
-    let databases = 0..engine.keyspace.databases();
-    let keys: u64 =
-        databases.map(|at| engine.totals(u8::try_from(at).unwrap_or(u8::MAX)).keys).sum();
+    let clients = info::client_bytes(engine);
+    let databases = databases(engine);
+    let keys: u64 = databases.iter().map(|at| at.keys).sum();
+    let tables: u64 = databases.iter().map(|at| at.table_bytes).sum();
+    let overhead = engine.startup_bytes + clients + tables;
+    let (data, all_data) =
+        (used.saturating_sub(overhead), used.saturating_sub(engine.startup_bytes));
     let integers = [
         ("peak.allocated", peak),
         ("total.allocated", used),
         ("startup.allocated", engine.startup_bytes),
         ("replication.backlog", 0),
+        ("replicas.repl.buffer", 0),
         ("clients.slaves", 0),
+        ("clients.normal", clients),
         ("cluster.links", 0),
+        ("cluster.slot_import", 0),
+        ("cluster.slot_export", 0),
         ("aof.buffer", 0),
         ("lua.caches", 0),
         ("functions.caches", 0),
+        ("overhead.db.hashtable.lut", tables),
+        ("overhead.db.hashtable.rehashing", 0),
+        ("overhead.total", overhead),
+        ("db.dict.rehashing.count", 0),
         ("keys.count", keys),
-        ("keys.bytes-per-key", used.saturating_sub(engine.startup_bytes) / keys.max(1)),
+        ("keys.bytes-per-key", all_data / keys.max(1)),
+        ("dataset.bytes", data),
         ("allocator.allocated", figures.allocated),
         ("allocator.active", figures.active),
         ("allocator.resident", figures.resident),
+        ("allocator.muzzy", 0),
         ("allocator-fragmentation.bytes", figures.active.saturating_sub(figures.allocated)),
         ("allocator-rss.bytes", figures.resident.saturating_sub(figures.active)),
+        ("rss-overhead.bytes", resident.saturating_sub(figures.resident)),
+        ("fragmentation.bytes", resident.saturating_sub(used)),
     ];
     let ratio = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
     let doubles = [
+        ("dataset.percentage", 100.0 * ratio(data, all_data)),
         ("peak.percentage", 100.0 * ratio(used, peak)),
         ("allocator-fragmentation.ratio", ratio(figures.active, figures.allocated)),
         ("allocator-rss.ratio", ratio(figures.resident, figures.active)),
+        ("rss-overhead.ratio", ratio(resident, figures.resident)),
         ("fragmentation", ratio(resident, used)),
     ];
     let mut reply = session.reply();
-    reply.map(integers.len() + doubles.len());
+    reply.map(integers.len() + doubles.len() + databases.len());
     for (name, value) in integers {
         reply.bulk(name.as_bytes());
         reply.integer(i64::try_from(value).unwrap_or(i64::MAX));
@@ -163,5 +183,31 @@ fn stats(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
         reply.bulk(name.as_bytes());
         reply.double(value);
     }
+    for database in databases {
+        reply.bulk(format!("db.{}", database.number).as_bytes());
+        reply.map(2);
+        reply.bulk(b"overhead.hashtable.main");
+        reply.integer(i64::try_from(database.table_bytes).unwrap_or(i64::MAX));
+        // A key's expiry stands in its record, and in an index that is part of the table.
+        reply.bulk(b"overhead.hashtable.expires");
+        reply.integer(0);
+    }
     DONE
+}
+
+/// A database that holds keys.
+struct Database {
+    number: u8,
+    keys: u64,
+    table_bytes: u64,
+}
+
+fn databases(engine: &Engine) -> Vec<Database> {
+    let numbers = (0..engine.keyspace.databases()).filter_map(|at| u8::try_from(at).ok());
+    let of = |number| Database {
+        number,
+        keys: engine.totals(number).keys,
+        table_bytes: engine.keyspace.table_bytes_of(number) as u64,
+    };
+    numbers.filter(|at| engine.totals(*at).keys > 0).map(of).collect()
 }

@@ -2,7 +2,7 @@
 //! truth, who wants more is refused in words.
 
 use crate::session::{DONE, Outcome, Session, SessionCommand, on_server};
-use caudal_commands::{Args, Error, Flags, Group, KeyFlags, Spec};
+use caudal_commands::{Args, Error, Flags, Group, Spec};
 use caudal_text::integer;
 
 const ROLE: Spec = Spec::new("ROLE", "Returns the replication role.")
@@ -26,8 +26,10 @@ const REPLICAOF: Spec =
         .since("5.0.0")
         .arity(3)
         .flag(Flags::STALE);
-const SLAVEOF: Spec =
-    of_streams("SLAVEOF", "Does what REPLICAOF does.").arity(3).flag(Flags::STALE);
+const SLAVEOF: Spec = of_streams("SLAVEOF", "Does what REPLICAOF does.")
+    .deprecated("5.0.0", "REPLICAOF")
+    .arity(3)
+    .flag(Flags::STALE);
 const PSYNC: Spec = of_streams("PSYNC", "Asks a master for its changes, for replicas.")
     .since("2.8.0")
     .arity(-3)
@@ -36,25 +38,14 @@ const SYNC: Spec =
     of_streams("SYNC", "Asks a master for its data, for old replicas.").flag(Flags::NO_MULTI);
 const REPLCONF: Spec = on_server("REPLCONF", "Agrees on a stream of changes, for replicas.")
     .since("3.0.0")
+    .internal()
     .arity(-1)
     .flag(Flags::ALLOW_BUSY);
 const FAILOVER: Spec =
     spec("FAILOVER", "Changes places with a replica.").since("6.2.0").arity(-1).flag(Flags::STALE);
-const MIGRATE: Spec = Spec::new("MIGRATE", "Moves keys to another server.")
-    .group(Group::Generic)
-    .since("2.6.0")
-    .arity(-6)
-    .write()
-    .flag(Flags::MOVABLEKEYS)
-    .categories(&["dangerous"])
-    .complexity("That of DUMP and DEL here and RESTORE there.")
-    .tips(&["nondeterministic_output"])
-    .key(3, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE));
-
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(FAILOVER, failover),
-    SessionCommand::new(MIGRATE, migrate),
     SessionCommand::new(PSYNC, refuse),
     SessionCommand::new(REPLCONF, agree),
     SessionCommand::new(REPLICAOF, replica_of),
@@ -101,7 +92,7 @@ fn agree(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         "rdb-filter-only",
         "rdb-channel",
     ];
-    if args.len() % 2 == 0 {
+    if args.len().is_multiple_of(2) {
         return Err(Error::SYNTAX);
     }
     for at in (1..args.len()).step_by(2) {
@@ -160,10 +151,4 @@ fn failover(_: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     } else {
         "ERR FAILOVER requires connected replicas."
     }))
-}
-
-fn migrate(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
-    Err(Error::text(
-        "ERR MIGRATE is not there yet: DUMP here and RESTORE there move a key between servers",
-    ))
 }

@@ -147,8 +147,7 @@ fn wait(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 }
 
 fn wait_append_only_file(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let local = integer::parse_i64(args.at(1)).filter(|count| (0..=1).contains(count));
-    let local = local.ok_or(Error::text("ERR value is out of range, must be between 0 and 1"))?;
+    let local = args.integer_within(1, 0, 1)?;
     args.positive(2)?;
     check_timeout(args.at(3))?;
     if local > 0 {

@@ -30,6 +30,10 @@ const GETNAME: Spec = always("GETNAME", "Returns this connection's name.").since
 const GETREDIR: Spec =
     always("GETREDIR", "Returns the client to which invalidations go.").since("6.0.0").arity(2);
 const ID: Spec = always("ID", "Returns this connection's id.").since("5.0.0").arity(2);
+const IMPORT_SOURCE: Spec =
+    always("IMPORT-SOURCE", "Marks this connection as one that imports data: refused.")
+        .since("8.1.0")
+        .arity(3);
 const INFO: Spec = spec("INFO", "Describes this connection.")
     .since("6.2.0")
     .arity(2)
@@ -65,6 +69,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(GETREDIR, get_redir),
     help::help("CLIENT", Group::Connection, "5.0.0"),
     SessionCommand::new(ID, id),
+    SessionCommand::new(IMPORT_SOURCE, import_source),
     SessionCommand::new(INFO, info),
     list::KILL,
     list::LIST,
@@ -101,6 +106,11 @@ fn info(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     text.push(b'\n');
     session.reply().verbatim(b"txt", &text);
     DONE
+}
+
+/// `import-mode` is not there yet, so the server is never in it.
+fn import_source(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
+    Err(Error::text("ERR Server is not in import mode"))
 }
 
 fn set_name(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {

@@ -5,28 +5,20 @@
 //! threshold) is answered only if doing nothing is the truth; the others are unknown.
 
 mod digest;
+mod keys;
 mod protocol;
+mod switches;
 
-use crate::engine::Engine;
-use crate::execute::Progress;
 use crate::session::{DONE, Outcome, Session, SessionCommand, help, on_server};
-use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags, Spec};
-use caudal_keyspace::access_clock;
-use caudal_keyspace::{Cursor, Event, Held, Key, Keys, Place, SetExpiry, Wanted};
-use caudal_table::{Mode, NewValue, RecordRef, ValueRef};
-use caudal_text::{float, glob, integer};
-use caudal_value::Object;
-use digest::Digest;
-use std::sync::atomic::Ordering::Relaxed;
+use caudal_text::{float, glob};
 use std::time::Duration;
 
-/// Records that a walk visits at a time.
-const WALK_BUDGET: usize = 4096;
 /// The longest DEBUG SLEEP: more is a mistake.
 const SLEEP_SECONDS_MAX: f64 = 3600.0;
 
 const DEBUG: Spec = on_server("DEBUG", "Does what tests need.")
+    .internal()
     .arity(-2)
     .complexity("Depends on subcommand.")
     .flag(Flags::PROTECTED)
@@ -54,55 +46,35 @@ const fn subcommand(
 
 const SUBCOMMANDS: &[Subcommand] = &[
     subcommand("CHANGE-REPL-ID", (2, 2), "Nothing replicates: nothing changes.", ok),
-    subcommand("DIGEST", (2, 2), "Returns a digest of all data.", whole_digest),
-    subcommand(
-        "DIGEST-VALUE",
-        (2, usize::MAX),
-        "Returns digests of the values of keys.",
-        digest_value,
-    ),
+    subcommand("CLIENT-EVICTION", (2, 2), "Clients are not evicted: says so.", client_eviction),
+    subcommand("DIGEST", (2, 2), "Returns a digest of all data.", keys::digest),
+    subcommand("DIGEST-VALUE", (2, MANY), "Returns digests of keys' values.", keys::digest_value),
     subcommand("ERROR", (3, 3), "Replies with this error.", error),
     subcommand("HELP", (2, 2), "Prints this help.", help),
-    subcommand("OBJECT", (3, 4), "Describes a key's value.", object),
-    subcommand("POPULATE", (3, 5), "Makes a number of keys: [prefix] [bytes].", populate),
-    subcommand(
-        "PROTOCOL",
-        (3, 3),
-        "Replies with a value of a type of the protocol.",
-        protocol::reply,
-    ),
-    subcommand(
-        "QUICKLIST-PACKED-THRESHOLD",
-        (3, 3),
-        "A list's nodes have one threshold, list-max-listpack-size: nothing changes.",
-        ok,
-    ),
-    subcommand("RELOAD", (2, usize::MAX), "There is no file to go through: the data stays.", ok),
-    subcommand(
-        "SET-ACTIVE-EXPIRE",
-        (3, 3),
-        "Whether (0 or 1) expired keys that nobody asks for are reclaimed.",
-        set_active_expire,
-    ),
-    subcommand(
-        "SET-SKIP-CHECKSUM-VALIDATION",
-        (3, 3),
-        "Whether (1 or 0) RESTORE takes payloads with a wrong checksum.",
-        set_trusts_checksums,
-    ),
-    subcommand(
-        "STRINGMATCH-LEN",
-        (4, 4),
-        "Whether (1 or 0) a number of letters a matches a pattern.",
-        string_match,
-    ),
+    subcommand("HTSTATS", (3, 4), "Tells how many keys a database has.", keys::table_stats),
+    subcommand("HTSTATS-KEY", (3, 4), "Describes a key's large value.", keys::key_table_stats),
+    subcommand("LISTPACK", (3, 3), "Tells the size of a key's small value.", keys::listpack),
+    subcommand("OBJECT", (3, 4), "Describes a key's value.", keys::object),
+    subcommand("POPULATE", (3, 5), "Makes a number of keys: [prefix] [bytes].", keys::populate),
+    subcommand("PROTOCOL", (3, 3), "Replies with a value of that type.", protocol::reply),
+    subcommand("RELOAD", (2, MANY), "There is no file to go through: the data stays.", ok),
+    subcommand("SDSLEN", (3, 3), "Tells the lengths of a key and its string.", keys::lengths),
     subcommand("SLEEP", (3, 3), "Keeps this worker busy for some seconds.", sleep),
+    subcommand("STRINGMATCH-LEN", (4, 4), "Whether so many letters a match.", string_match),
 ];
+
+/// Any number of words.
+const MANY: usize = usize::MAX;
+
+/// All subcommands.
+fn all() -> impl Iterator<Item = &'static Subcommand> {
+    SUBCOMMANDS.iter().chain(switches::SUBCOMMANDS)
+}
 
 fn debug(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let fits =
         |at: &&Subcommand| args.is(1, at.name) && (at.words.0..=at.words.1).contains(&args.len());
-    let Some(subcommand) = SUBCOMMANDS.iter().find(fits) else {
+    let Some(subcommand) = all().find(fits) else {
         let before = "ERR unknown subcommand or wrong number of arguments for '";
         return Err(Error::quoting(before, args.at(1), "'. Try DEBUG HELP."));
     };
@@ -111,7 +83,7 @@ fn debug(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
 
 fn help(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     let mut lines = Vec::new();
-    for at in SUBCOMMANDS {
+    for at in all() {
         lines.push(at.name.to_owned());
         lines.push(format!("    {}", at.help));
     }
@@ -132,19 +104,6 @@ fn sleep(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let seconds = float::parse_f64(args.at(2)).unwrap_or(0.0);
     let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, SLEEP_SECONDS_MAX) };
     (session.engine.environment.sleep)(Duration::from_secs_f64(seconds));
-    session.reply_ok()
-}
-
-fn set_active_expire(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let on = args.integer(2)? != 0;
-    session.engine.reclaims_expired.store(on, Relaxed);
-    session.reply_ok()
-}
-
-fn set_trusts_checksums(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let on = args.integer(2)? != 0;
-    session.engine.trusts_checksums.store(on, Relaxed);
-    session.engine.renew_tuning();
     session.reply_ok()
 }
 
@@ -306,4 +265,6 @@ fn populate(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         }
         connection.reply().ok();
     }))
+fn client_eviction(_: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
+    Err(Error::text("ERR maxmemory-clients is disabled."))
 }

@@ -54,7 +54,7 @@ pub(super) fn reply(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         _ => {
             return Err(Error::text(
                 "ERR Wrong protocol type name. Please use one of the following: \
-                 string|integer|double|null|array|set|map|attrib|push|verbatim|true|false|bignum",
+                 string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
             ));
         }
     }

@@ -23,6 +23,19 @@ pub(in crate::session) fn latencies(engine: &Engine, entry: &Entry) -> Latencies
     sums
 }
 
+/// How often some commands were called, together.
+pub(super) fn calls(engine: &Engine, names: &[&str]) -> u64 {
+    let entries = names.iter().filter_map(|name| engine.catalog.find(name.as_bytes()));
+    entries.flat_map(|entry| of_command(engine, entry)).map(|at| at.calls.load(Relaxed)).sum()
+}
+
+/// Time that all commands took, in microseconds.
+pub(super) fn total_micros(engine: &Engine) -> u64 {
+    let entries = engine.catalog.entries().iter();
+    let all = entries.flat_map(|entry| of_command(engine, entry));
+    all.map(|at| at.duration_ns.load(Relaxed)).sum::<u64>() / 1000
+}
+
 /// Calls and their time.
 pub(super) fn command_stats(session: &mut Session<'_, '_>, text: &mut Text) {
     let engine = session.engine;

@@ -1,7 +1,10 @@
 //! The section on memory.
 
 use super::Text;
+use crate::clients::ClientInfo;
+use crate::engine::Engine;
 use crate::session::Session;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A number of bytes for people: `1.00K`, `1.50M`.
 fn human(bytes: u64) -> String {
@@ -26,7 +29,8 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     let usage = (engine.environment.usage)();
     let allocator = caudal_table::memory::statistics();
     let limit = config.memory.bytes_max.unwrap_or(0);
-    let ratio = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+    let clients = client_bytes(engine);
+    let overhead = engine.startup_bytes + clients;
     let mut bytes = |name: &str, amount: u64| {
         text.field(name, amount);
         text.field(&format!("{name}_human"), human(amount));
@@ -35,10 +39,17 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     bytes("used_memory_rss", usage.resident_bytes);
     bytes("used_memory_peak", peak);
     text.field("used_memory_peak_perc", format_args!("{:.2}%", 100.0 * ratio(used, peak)));
+    text.field("used_memory_overhead", overhead);
     text.field("used_memory_startup", engine.startup_bytes);
+    let data = used.saturating_sub(overhead);
+    let all_data = used.saturating_sub(engine.startup_bytes);
+    text.field("used_memory_dataset", data);
+    let percent = 100.0 * ratio(data.min(all_data), all_data);
+    text.field("used_memory_dataset_perc", format_args!("{percent:.2}%"));
     text.field("allocator_allocated", allocator.allocated);
     text.field("allocator_active", allocator.active);
     text.field("allocator_resident", allocator.resident);
+    text.field("allocator_muzzy", 0);
     text.field("total_system_memory", usage.total_bytes);
     text.field("total_system_memory_human", human(usage.total_bytes));
     text.field("used_memory_lua", 0);
@@ -51,6 +62,34 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("maxmemory", limit);
     text.field("maxmemory_human", human(limit));
     text.field("maxmemory_policy", "noeviction");
+    fragmentation(text, used, usage.resident_bytes);
+    text.zeros(&[
+        "mem_not_counted_for_evict",
+        "mem_replication_backlog",
+        "mem_total_replication_buffers",
+        "mem_replicas_repl_buffer",
+        "mem_clients_slaves",
+    ]);
+    text.field("mem_clients_normal", clients);
+    text.zeros(&[
+        "mem_cluster_links",
+        "mem_cluster_slot_import",
+        "mem_cluster_slot_export",
+        "mem_aof_buffer",
+    ]);
+    text.field("mem_allocator", "jemalloc");
+    text.field("mem_overhead_db_hashtable_rehashing", 0);
+    text.field("active_defrag_running", 0);
+    text.field(
+        "lazyfree_pending_objects",
+        session.worker.garbage.iter().map(|table| table.len()).sum::<usize>(),
+    );
+    text.field("lazyfreed_objects", engine.sum(|at| &at.stats.freed_later));
+}
+
+/// How much more is held than is in use, and by whom.
+fn fragmentation(text: &mut Text, used: u64, resident: u64) {
+    let allocator = caudal_table::memory::statistics();
     let fragmented = allocator.active.saturating_sub(allocator.allocated);
     let kept = allocator.resident.saturating_sub(allocator.active);
     text.field(
@@ -63,24 +102,23 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
         format_args!("{:.2}", ratio(allocator.resident, allocator.active)),
     );
     text.field("allocator_rss_bytes", kept);
-    text.field("mem_fragmentation_ratio", format_args!("{:.2}", ratio(usage.resident_bytes, used)));
     #[allow(clippy::cast_possible_wrap, reason = "memory stays below 2^63 bytes")]
-    text.field("mem_fragmentation_bytes", usage.resident_bytes as i64 - used as i64);
-    text.field("mem_not_counted_for_evict", 0);
-    text.field("mem_replication_backlog", 0);
-    text.field("mem_clients_slaves", 0);
-    let clients = engine.clients.list();
-    let buffered = |info: &crate::clients::ClientInfo| {
-        use std::sync::atomic::Ordering::Relaxed;
-        size_of_val(info) as u64 + info.input.load(Relaxed) + info.output.load(Relaxed)
+    let beyond = resident as i64 - allocator.resident as i64;
+    text.field("rss_overhead_ratio", format_args!("{:.2}", ratio(resident, allocator.resident)));
+    text.field("rss_overhead_bytes", beyond);
+    text.field("mem_fragmentation_ratio", format_args!("{:.2}", ratio(resident, used)));
+    #[allow(clippy::cast_possible_wrap, reason = "memory stays below 2^63 bytes")]
+    text.field("mem_fragmentation_bytes", resident as i64 - used as i64);
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+/// What connections hold: their buffers and what is known of them.
+pub(in crate::session) fn client_bytes(engine: &Engine) -> u64 {
+    let bytes = |info: &ClientInfo| {
+        size_of::<ClientInfo>() as u64 + info.input.load(Relaxed) + info.output.load(Relaxed)
     };
-    text.field("mem_clients_normal", clients.iter().map(|info| buffered(info)).sum::<u64>());
-    text.field("mem_cluster_links", 0);
-    text.field("mem_aof_buffer", 0);
-    text.field("mem_allocator", "jemalloc");
-    text.field("active_defrag_running", 0);
-    text.field(
-        "lazyfree_pending_objects",
-        session.worker.garbage.iter().map(|table| table.len()).sum::<usize>(),
-    );
+    engine.clients.list().iter().map(|info| bytes(info)).sum()
 }

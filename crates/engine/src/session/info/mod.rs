@@ -13,6 +13,7 @@ use caudal_commands::{Args, Group, Spec};
 use std::fmt::Write;
 
 pub(super) use commands::latencies;
+pub(super) use memory::client_bytes;
 
 const INFO: Spec = Spec::new("INFO", "Describes the server: all of it, or some sections.")
     .group(Group::Server)
@@ -33,6 +34,11 @@ impl Text {
         // Writing to a string does not fail.
         let _ = write!(self.0, "{name}:{value}\r\n");
     }
+
+    /// Adds fields that count what does not happen here.
+    fn zeros(&mut self, names: &[&str]) {
+        names.iter().for_each(|name| self.field(name, 0));
+    }
 }
 
 /// A section: its headline, and what writes its fields.
@@ -52,8 +58,9 @@ const fn on_request(title: &'static str, write: fn(&mut Session<'_, '_>, &mut Te
 }
 
 /// In Valkey's order.
-const SECTIONS: [Section; 13] = [
+const SECTIONS: [Section; 15] = [
     section("Server", server::server),
+    on_request("TLS", server::tls),
     section("Clients", load::clients),
     section("Memory", memory::memory),
     section("Persistence", server::persistence),
@@ -65,6 +72,7 @@ const SECTIONS: [Section; 13] = [
     section("Errorstats", commands::error_stats),
     on_request("Latencystats", commands::latency_stats),
     section("Cluster", |_, text| text.field("cluster_enabled", 0)),
+    on_request("Cluster Info", |_, _| ()),
     section("Keyspace", load::keyspace),
 ];
 

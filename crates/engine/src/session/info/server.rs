@@ -21,7 +21,9 @@ pub(super) fn server(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("server_mode", "standalone");
     text.field("os", &environment.system);
     text.field("arch_bits", usize::BITS);
+    text.field("monotonic_clock", "POSIX clock_gettime");
     text.field("multiplexing_api", environment.io_backend);
+    text.field("gcc_version", "0.0.0");
     text.field("io_backend", environment.io_backend);
     text.field("threads", environment.workers);
     text.field("process_id", environment.process_id);
@@ -34,15 +36,27 @@ pub(super) fn server(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("uptime_in_days", uptime / SECONDS_A_DAY);
     text.field("hz", 10);
     text.field("configured_hz", 10);
+    text.field("clients_hz", 10);
     text.field("lru_clock", caudal_keyspace::access_clock(now.unix_ms));
+    text.field("executable", &environment.executable);
     let file = environment.config_file.as_ref().map(|file| file.path.display().to_string());
     text.field("config_file", file.unwrap_or_default());
+    text.field("io_threads_active", 0);
+    text.field("availability_zone", "");
     if config.net.port != 0 && !config.net.bind.is_empty() {
         let mark = |optional| if optional { "-" } else { "" };
         let binds = config.net.bind.iter();
         let binds = binds.map(|at| format!("bind={}{}", mark(at.optional), at.address));
         let binds = binds.collect::<Vec<_>>().join(",");
         text.field("listener0", format_args!("name=tcp,{binds},port={}", config.net.port));
+    }
+}
+
+/// There are no certificates.
+pub(super) fn tls(_: &mut Session<'_, '_>, text: &mut Text) {
+    for whose in ["server_cert", "client_cert", "ca_cert"] {
+        text.field(&format!("tls_{whose}_serial"), "none");
+        text.field(&format!("tls_{whose}_expires_in_seconds"), 0);
     }
 }
 
@@ -58,26 +72,45 @@ fn supervised(supervised: crate::config::Supervised) -> &'static str {
 pub(super) fn persistence(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("loading", 0);
     text.field("async_loading", 0);
+    // Nothing forks, so nothing is copied on write.
+    text.zeros(&["current_cow_peak", "current_cow_size", "current_cow_size_age"]);
+    text.field("current_fork_perc", "0.00");
+    text.field("current_save_keys_processed", 0);
+    text.field("current_save_keys_total", 0);
     text.field("rdb_changes_since_last_save", server::changes(session));
     text.field("rdb_bgsave_in_progress", 0);
     text.field("rdb_last_save_time", session.engine.environment.started_ms / 1000);
     text.field("rdb_last_bgsave_status", "ok");
     text.field("rdb_last_bgsave_time_sec", -1);
     text.field("rdb_current_bgsave_time_sec", -1);
-    text.field("rdb_saves", 0);
+    text.zeros(&[
+        "rdb_saves",
+        "rdb_last_cow_size",
+        "rdb_last_load_keys_expired",
+        "rdb_last_load_keys_loaded",
+    ]);
     text.field("aof_enabled", 0);
     text.field("aof_rewrite_in_progress", 0);
     text.field("aof_rewrite_scheduled", 0);
     text.field("aof_last_rewrite_time_sec", -1);
     text.field("aof_current_rewrite_time_sec", -1);
     text.field("aof_last_bgrewrite_status", "ok");
+    text.field("aof_rewrites", 0);
+    text.field("aof_rewrites_consecutive_failures", 0);
     text.field("aof_last_write_status", "ok");
+    text.zeros(&[
+        "aof_last_cow_size",
+        "module_fork_in_progress",
+        "module_fork_last_cow_size",
+        "slot_migration_fork_in_progress",
+    ]);
 }
 
 /// A master that nobody replicates from.
 pub(super) fn replication(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("role", "master");
     text.field("connected_slaves", 0);
+    text.field("replicas_waiting_psync", 0);
     text.field("master_failover_state", "no-failover");
     text.field("master_replid", &session.engine.environment.run_id);
     text.field("master_replid2", "0".repeat(40));
@@ -97,4 +130,8 @@ pub(super) fn cpu(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("used_cpu_user", seconds(usage.user));
     text.field("used_cpu_sys_children", seconds(Duration::ZERO));
     text.field("used_cpu_user_children", seconds(Duration::ZERO));
+    let (user, system) = usage.first_thread;
+    text.field("used_cpu_sys_main_thread", seconds(system));
+    text.field("used_cpu_user_main_thread", seconds(user));
+    text.field("used_active_time_main_thread", seconds(user + system));
 }
