@@ -215,10 +215,14 @@ pub enum Find {
     Counted,
     /// `first` holds their number; they follow it, each with its value behind it: MSETEX.
     CountedPairs,
+    /// No word names them: the content of other keys does. With a note for COMMAND INFO.
+    InContent(&'static str),
+    /// Behind the last STORE that is no argument of another option, from `first` on. With a note.
+    AfterStore(&'static str),
 }
 
-/// At most this many key specs a command: ZUNIONSTORE has two.
-const KEY_SPECS_MAX: usize = 2;
+/// At most this many key specs a command: SORT has three.
+const KEY_SPECS_MAX: usize = 3;
 
 /// The facts of one command.
 #[derive(Clone, Copy, Debug)]
@@ -407,6 +411,16 @@ impl Spec {
     /// Keys with their values after the number of keys, which stands at argument `index`.
     pub const fn key_count_pairs(self, index: u8, flags: KeyFlags) -> Spec {
         let find = Find::CountedPairs;
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
+    }
+    /// Keys that only the content of other keys names.
+    pub const fn key_in_content(self, note: &'static str, flags: KeyFlags) -> Spec {
+        let find = Find::InContent(note);
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: 0, find, flags })
+    }
+    /// A key behind STORE, anywhere from argument `index` on.
+    pub const fn key_after_store(self, index: u8, note: &'static str, flags: KeyFlags) -> Spec {
+        let find = Find::AfterStore(note);
         self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
     }
     const fn key_spec(mut self, spec: KeySpec) -> Spec {

@@ -133,6 +133,9 @@ fn describe(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
 }
 
 fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
+    if let Find::InContent(note) | Find::AfterStore(note) = key.find {
+        return describe_unknown_key(reply, key, note);
+    }
     reply.map(3);
     reply.bulk(b"flags");
     key_flags(reply, key.flags);
@@ -153,6 +156,7 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
         }
         Find::Counted => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)]),
         Find::CountedPairs => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 2)]),
+        Find::InContent(_) | Find::AfterStore(_) => unreachable!("they are described above"),
     };
     reply.bulk(b"find_keys");
     reply.map(2);
@@ -163,6 +167,23 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
     for (name, number) in numbers {
         reply.bulk(name.as_bytes());
         reply.integer(number);
+    }
+}
+
+/// A key whose place no rule gives: a note says what it is.
+fn describe_unknown_key(reply: &mut Reply<'_>, key: &KeySpec, note: &str) {
+    reply.map(4);
+    reply.bulk(b"notes");
+    reply.bulk(note.as_bytes());
+    reply.bulk(b"flags");
+    key_flags(reply, key.flags);
+    for part in [b"begin_search".as_slice(), b"find_keys"] {
+        reply.bulk(part);
+        reply.map(2);
+        reply.bulk(b"type");
+        reply.bulk(b"unknown");
+        reply.bulk(b"spec");
+        reply.map(0);
     }
 }
 
@@ -264,7 +285,7 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
     }
     let mut keys = Vec::new();
     entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), entry.settled(line, flags))));
-    let needs_count = |key: &KeySpec| !matches!(key.find, Find::Range { .. });
+    let needs_count = |key: &KeySpec| matches!(key.find, Find::Counted | Find::CountedPairs);
     let counted = entry.spec.keys().iter().filter(|key| needs_count(key));
     let counts_hold = counted.into_iter().all(|key| {
         let first = usize::from(key.first);
