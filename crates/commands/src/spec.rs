@@ -220,10 +220,14 @@ pub enum Find {
     CountedPairs,
     /// They are the first half of what follows a word, which is looked for from `first` on.
     Behind(&'static str),
+    /// No word names them: the content of other keys does. With a note for COMMAND INFO.
+    InContent(&'static str),
+    /// Behind the last STORE that is no argument of another option, from `first` on. With a note.
+    AfterStore(&'static str),
 }
 
-/// At most this many key specs a command: ZUNIONSTORE has two.
-const KEY_SPECS_MAX: usize = 2;
+/// At most this many key specs a command: SORT has three.
+const KEY_SPECS_MAX: usize = 3;
 
 /// The facts of one command.
 #[derive(Clone, Copy, Debug)]
@@ -434,6 +438,16 @@ impl Spec {
     pub const fn keys_behind(self, word: &'static str, from: u8, flags: KeyFlags) -> Spec {
         let find = Find::Behind(word);
         self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: from, find, flags })
+    }
+    /// Keys that only the content of other keys names.
+    pub const fn key_in_content(self, note: &'static str, flags: KeyFlags) -> Spec {
+        let find = Find::InContent(note);
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: 0, find, flags })
+    }
+    /// A key behind STORE, anywhere from argument `index` on.
+    pub const fn key_after_store(self, index: u8, note: &'static str, flags: KeyFlags) -> Spec {
+        let find = Find::AfterStore(note);
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
     }
     const fn key_spec(mut self, spec: KeySpec) -> Spec {
         self.keys[self.keys_len as usize] = spec;

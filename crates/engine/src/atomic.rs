@@ -14,6 +14,7 @@ use crate::catalog::{Entry, Handler};
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
 use crate::execute::{Call, Progress, Scene, WantedSet, Written, cover, normalise, want_keys};
+use crate::pubsub::Unpublished;
 use crate::session::Session;
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flow};
@@ -97,6 +98,8 @@ impl Atomic<'_, '_> {
                     database: connection.database,
                     no_touch: connection.no_touch,
                     may_wait: false,
+                    may_read_all: !entry.spec.reaches
+                        || worker.reads_all_keys(connection, (entry, args)),
                     reply: connection.reply(),
                 };
                 let call = Call { entry, apply, args, first_key };
@@ -261,6 +264,9 @@ impl Worker {
         let trouble = self.trouble.take().or_else(|| self.reach_for_waiters(engine, held).err());
         if trouble.is_none() {
             held.commit();
+            for Unpublished { topic, channel, payload } in self.unpublished.drain(..) {
+                engine.pubsub.publish_to(topic, &channel, &payload);
+            }
             self.effects.commit(before.effects);
             if self.is_alone {
                 self.serve_alone(engine, held);
@@ -277,6 +283,7 @@ impl Worker {
             held.roll_back(&engine.keyspace, &shared.counters);
             self.effects.withdraw(before.effects);
             self.ready_keys.clear();
+            self.unpublished.clear();
             connection.output = before.output.expect("it was set aside for this case");
             connection.select(before.database);
             shared.stats.changes.store(before.changes, Relaxed);
@@ -334,10 +341,15 @@ impl Worker {
     /// This worker was handed the token.
     pub(crate) fn on_token(&mut self) {
         self.has_token = self.has_token || self.engine.token.take(self.number());
-        if self.has_token {
-            while let Some(id) = self.at_token.pop_front() {
-                self.resume(id);
+        if !self.has_token {
+            return;
+        }
+        // The token goes with the batch that comes now, so they come first.
+        while let Some(id) = self.at_token.pop_back() {
+            if let Some(token) = self.token(id) {
+                self.mark_ready_first(token);
             }
+            self.resume(id);
         }
     }
 

@@ -211,6 +211,7 @@ impl Worker {
             database: waiter.database,
             no_touch: false,
             may_wait: true,
+            may_read_all: true,
             reply: Reply::new(&mut output, protocol),
         };
         match self.apply(engine, held, scene, call) {

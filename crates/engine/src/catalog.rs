@@ -69,7 +69,7 @@ impl Entry {
             first_key: spec.keys().first().filter(is_key).and_then(|key| match key.find {
                 Find::Range { .. } => Some(usize::from(key.first)),
                 Find::Counted | Find::CountedPairs => Some(usize::from(key.first) + 1),
-                Find::Behind(_) => None,
+                Find::Behind(_) | Find::InContent(_) | Find::AfterStore(_) => None,
             }),
             spec,
             handler,
@@ -111,6 +111,12 @@ impl Entry {
                         (first + 1..=last).step_by(step).for_each(|at| each(at, key.flags));
                     }
                 }
+                Find::InContent(_) => {}
+                Find::AfterStore(_) => {
+                    if let Some(at) = after_store(args, first) {
+                        each(at, key.flags);
+                    }
+                }
             }
         }
     }
@@ -120,6 +126,24 @@ impl Entry {
         let exclusive = self.reads.is_some_and(|reads| (reads.exclusive)(args));
         move |flags| if exclusive { Mode::Exclusive } else { mode_of(flags) }
     }
+}
+
+/// Where SORT's target stands: the argument behind the last STORE.
+fn after_store(args: Args<'_>, first: usize) -> Option<usize> {
+    let (mut found, mut at) = (None, first);
+    while at < args.len() {
+        at += if args.is(at, "LIMIT") {
+            3
+        } else if args.is(at, "BY") || args.is(at, "GET") {
+            2
+        } else if args.is(at, "STORE") && at + 1 < args.len() {
+            found = Some(at + 1);
+            2
+        } else {
+            1
+        };
+    }
+    found
 }
 
 /// Whether an argument names a key, and not something else that belongs to a slot.

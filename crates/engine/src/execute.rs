@@ -50,6 +50,7 @@ pub(crate) struct Scene<'o> {
     pub(crate) database: u8,
     pub(crate) no_touch: bool,
     pub(crate) may_wait: bool,
+    pub(crate) may_read_all: bool,
     pub(crate) reply: Reply<'o>,
 }
 
@@ -130,6 +131,8 @@ impl Worker {
             database: connection.database,
             no_touch: connection.no_touch,
             may_wait: true,
+            may_read_all: !call.entry.spec.reaches
+                || self.reads_all_keys(connection, (call.entry, call.args)),
             reply: connection.reply(),
         };
         match self.apply(engine, held, scene, call)? {
@@ -200,6 +203,7 @@ impl Worker {
             random: &mut self.random,
             settings: &self.tuning.settings,
             may_wait: scene.may_wait,
+            may_read_all: scene.may_read_all,
             first_key: call.first_key,
         };
         let outcome = (call.apply)(&mut context, call.args);

@@ -9,7 +9,7 @@ use crate::connection::{Close, Connection, Peer, State, Status};
 use crate::cycle::Cycle;
 use crate::engine::{Engine, Shared};
 use crate::mail::Mail;
-use crate::pubsub::{Audience, Inbox};
+use crate::pubsub::{Audience, Inbox, Unpublished};
 use crate::stats;
 use crate::tuning::{Tuning, refusal};
 use caudal_commands::Random;
@@ -109,6 +109,8 @@ pub struct Worker {
     pub(crate) at_token: VecDeque<u64>,
     /// Why the run that goes on must be undone.
     pub(crate) trouble: Option<Trouble>,
+    /// What that run has published: sent when it is known that it stays.
+    pub(crate) unpublished: Vec<Unpublished>,
 }
 
 impl Worker {
@@ -151,6 +153,7 @@ impl Worker {
             has_token: false,
             at_token: VecDeque::new(),
             trouble: None,
+            unpublished: Vec::new(),
         }
     }
 
@@ -407,6 +410,15 @@ impl Worker {
         }
     }
 
+    /// Puts a connection before all others that have something to execute. If it is among them it
+    /// comes twice, and has nothing left to do the second time.
+    pub(crate) fn mark_ready_first(&mut self, token: Token) {
+        if let Some(connection) = &mut self.connections[token] {
+            connection.is_ready = true;
+            self.ready.push_front(token);
+        }
+    }
+
     /// The next connection with something to execute.
     pub(crate) fn next_ready(&mut self) -> Option<Token> {
         let token = self.ready.pop_front()?;
@@ -466,7 +478,7 @@ impl Worker {
         }
     }
 
-    fn read_mail(&mut self) {
+    pub(crate) fn read_mail(&mut self) {
         self.read_own_mail();
         for mail in self.shared().mailbox.take() {
             self.on_mail(mail);

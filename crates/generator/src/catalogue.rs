@@ -78,6 +78,14 @@ const GENERIC: &[&str] = &[
     "RENAME <key> <key>",
     "RENAMENX <key> <key>",
     "SCAN 0 [MATCH <pattern>] [COUNT <positive>] [TYPE <type>]",
+    // Not with BY and ALPHA together: the order of equal weights is not defined.
+    "SORT {<list>|<set>|<zset>} ALPHA [LIMIT <index> <index>] [ASC|DESC] [GET #] [GET string:*] \
+        [STORE <list>]",
+    "SORT {<list>|<zset>} BY {nosort|x} [DESC] [LIMIT <index> <index>] [GET hash:*->m1 GET #] \
+        [STORE <key>]",
+    "SORT {<list>|<zset>} BY {string:*|hash:*->m1|s*|*} [DESC] [LIMIT <index> <index>] \
+        [GET {*|string:*|x|list:*->a}] [STORE <list>]",
+    "SORT_RO {<list>|<set>|<zset>} [ALPHA] [LIMIT <index> <index>] [GET # GET string:*]",
     "TOUCH (<key>)+",
     "TTL <key>",
     "TYPE <key>",

@@ -15,6 +15,7 @@ mod randomkey;
 mod rename;
 mod restore;
 mod scan;
+mod sort;
 mod ttl;
 
 use crate::Command;
@@ -47,6 +48,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(restore::RESTORE, restore::apply),
     Command::new(restore::RESTORE_ASKING, restore::apply),
     Command::new(scan::SPEC, scan::apply),
+    Command::new(sort::SORT, sort::sort),
+    Command::new(sort::SORT_RO, sort::sort_ro),
     Command::new(exists::TOUCH, exists::touch),
     Command::new(ttl::TTL, ttl::ttl),
     Command::new(kind::SPEC, kind::apply),

@@ -107,7 +107,6 @@ impl Worker {
     }
 
     /// Whether a connection's user may run a command with every key there is.
-    #[allow(dead_code, reason = "for commands that find their keys while they run")]
     pub(crate) fn reads_all_keys(
         &mut self,
         connection: &mut Connection,

@@ -1,5 +1,7 @@
 //! Runs that are undone leave no trace; runs that are set aside come to their end.
 
+mod threads;
+
 use super::{Atomic, Claim, Plan, Stop, Trouble, needs_gate};
 use crate::batch::look_up;
 use crate::catalog::Handler;
@@ -198,4 +200,23 @@ fn a_run_that_makes_a_key_ready_serves_who_waits_for_it() {
     assert_eq!(local.receive(next), b"*2\r\n$2\r\nto\r\n$1\r\nx\r\n");
     assert_eq!(local.receive(client), b":1\r\n");
     assert_eq!(local.say(client, "EXISTS from to"), ":0");
+}
+
+#[test]
+fn what_an_undone_run_published_is_never_sent() {
+    let (mut local, client) = local();
+    let listener = local.connect(1);
+    local.say(listener, "PSUBSCRIBE *");
+    let mut fails = true;
+    let mut body = |run: &mut Atomic<'_, '_>| {
+        assert!(call(run, &[b"PUBLISH", b"news", b"1"]).is_ok());
+        if std::mem::take(&mut fails) {
+            run.worker.trouble = Some(Trouble::Busy(Busy(Place { database: 0, slot: 9 })));
+        }
+    };
+    assert_eq!(run(&mut local, 0, Claim::Keys, &mut body), Ok(()));
+    local.advance_ms(0);
+    assert_eq!(local.receive(client), b":1\r\n");
+    let message = String::from_utf8(local.receive(listener)).expect("ASCII");
+    assert_eq!(message.matches("news").count(), 1, "{message}");
 }

@@ -37,6 +37,13 @@ pub(crate) enum Topic {
     ShardChannel,
 }
 
+/// A message on its way to a channel, held back.
+pub(crate) struct Unpublished {
+    pub(crate) topic: Topic,
+    pub(crate) channel: Box<[u8]>,
+    pub(crate) payload: Box<[u8]>,
+}
+
 /// How many topics there are; each is an index.
 pub(crate) const TOPICS: usize = 3;
 
@@ -105,6 +112,28 @@ impl PubSub {
             self.post(&receivers, publication);
             receivers.count
         })
+    }
+
+    /// Publishes to a channel of either kind. Returns how many connections get the message.
+    pub(crate) fn publish_to(&self, topic: Topic, channel: &[u8], payload: &[u8]) -> usize {
+        match topic {
+            Topic::ShardChannel => self.publish_in_shard(channel, payload),
+            Topic::Channel | Topic::Pattern => self.publish(channel, payload),
+        }
+    }
+
+    /// How many connections would get a message that was published now.
+    pub(crate) fn receivers(&self, topic: Topic, channel: &[u8]) -> usize {
+        let named = self.subscribers(topic, channel);
+        if topic == Topic::ShardChannel {
+            return named;
+        }
+        let patterns = self.patterns.all();
+        let patterns = patterns.iter().flat_map(|patterns| patterns.iter());
+        let matching = patterns
+            .filter(|(pattern, _)| glob::matches(pattern, channel, Case::Sensitive))
+            .map(|(_, counts)| total(counts));
+        named + matching.sum::<usize>()
     }
 
     /// The channels with subscribers that match a pattern.

@@ -133,6 +133,9 @@ fn describe(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
 }
 
 fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
+    if let Find::InContent(note) | Find::AfterStore(note) = key.find {
+        return describe_unknown_key(reply, key, note);
+    }
     reply.map(3);
     reply.bulk(b"flags");
     key_flags(reply, key.flags);
@@ -164,6 +167,7 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
         Find::Behind(_) => ("range", [("lastkey", -1), ("keystep", 1), ("limit", 2)]),
         Find::Counted => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)]),
         Find::CountedPairs => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 2)]),
+        Find::InContent(_) | Find::AfterStore(_) => unreachable!("they are described above"),
     };
     reply.bulk(b"find_keys");
     reply.map(2);
@@ -174,6 +178,23 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
     for (name, number) in numbers {
         reply.bulk(name.as_bytes());
         reply.integer(number);
+    }
+}
+
+/// A key whose place no rule gives: a note says what it is.
+fn describe_unknown_key(reply: &mut Reply<'_>, key: &KeySpec, note: &str) {
+    reply.map(4);
+    reply.bulk(b"notes");
+    reply.bulk(note.as_bytes());
+    reply.bulk(b"flags");
+    key_flags(reply, key.flags);
+    for part in [b"begin_search".as_slice(), b"find_keys"] {
+        reply.bulk(part);
+        reply.map(2);
+        reply.bulk(b"type");
+        reply.bulk(b"unknown");
+        reply.bulk(b"spec");
+        reply.map(0);
     }
 }
 

@@ -198,6 +198,7 @@ fn len_of(object: &Object) -> usize {
         Object::Set(set) => set.len(),
         Object::Hash(hash) => hash.len(),
         Object::SortedSet(set) => set.len(),
+        Object::Stream(stream) => stream.len(),
     }
 }
 
@@ -213,6 +214,7 @@ fn encoding(value: ValueRef<'_>) -> &'static str {
         ValueRef::Object(Object::Set(set)) => set.encoding(),
         ValueRef::Object(Object::Hash(hash)) => hash.encoding(),
         ValueRef::Object(Object::SortedSet(set)) => set.encoding(),
+        ValueRef::Object(Object::Stream(stream)) => stream.encoding(),
     }
 }
 
