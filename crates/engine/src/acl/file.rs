@@ -99,19 +99,19 @@ fn read(text: &str, path: &Path, ground: Ground) -> Result<Vec<User>, String> {
 }
 
 fn read_line(line: &str, origin: &str, ground: Ground) -> Result<User, String> {
-    let words = caudal_text::words::split(line.as_bytes())
-        .ok_or_else(|| format!("{origin}: unbalanced quotes in acl line. "))?;
+    let words: Vec<&[u8]> =
+        line.split(' ').filter(|word| !word.is_empty()).map(str::as_bytes).collect();
     let [keyword, name, words @ ..] = words.as_slice() else {
         return Err(format!("{origin} should start with user keyword followed by the username. "));
     };
-    if keyword != b"user" {
+    if *keyword != b"user" {
         return Err(format!("{origin} should start with user keyword followed by the username. "));
     }
     if !is_name(name) {
         let name = String::from_utf8_lossy(name);
         return Err(format!("'{origin}: username '{name}' contains invalid characters. "));
     }
-    let rules = join(words.iter().map(Vec::as_slice))
+    let rules = join(words.iter().copied())
         .map_err(|_| format!("{origin}: Unmatched parenthesis in selector definition."))?;
     let mut user = User::new(name, ground);
     let mut errors = String::new();

@@ -16,6 +16,7 @@ use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flags};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Denial {
     /// The denial as a sentence; `names` says whether it names keys, channels and databases.
@@ -56,7 +57,11 @@ impl Worker {
             return Err(Error::text("NOAUTH Authentication required."));
         }
         let entry = self.admit_known(connection, request)?;
-        self.check_access(connection, (entry, request.args), Scene::TopLevel)
+        // The log shows the command that was denied.
+        connection.info.command.store(entry.id + 1, Relaxed);
+        let in_transaction = connection.queue.is_some();
+        let scene = if in_transaction { Scene::Transaction } else { Scene::TopLevel };
+        self.check_access(connection, (entry, request.args), scene)
             .map_err(|denial| self.refusal(connection, (entry, request.args), denial))?;
         self.admit_now(connection, entry)?;
         Ok(entry)

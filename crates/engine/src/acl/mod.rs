@@ -23,6 +23,8 @@ pub(crate) mod log;
 mod password;
 mod rules;
 mod selector;
+#[cfg(test)]
+mod tests;
 mod user;
 
 pub(crate) use file::{NO_FILE, is_name};

@@ -49,8 +49,8 @@ pub(crate) struct Selector {
     from_all: bool,
     /// The rules on commands since then, each as it was given, in lower case.
     command_rules: Vec<Box<[u8]>>,
-    /// Commands allowed only with these words behind their name.
-    first_words: BTreeMap<u16, Vec<Box<[u8]>>>,
+    /// Commands allowed only with these words, in lower case, behind their name.
+    first_words: BTreeMap<u16, BTreeSet<Vec<u8>>>,
     all_keys: bool,
     keys: Vec<KeyPattern>,
     all_channels: bool,
@@ -85,7 +85,7 @@ impl Selector {
     pub(crate) fn allows_command(&self, entry: &Entry, first: Option<&[u8]>) -> bool {
         let with_word = || {
             let words = self.first_words.get(&entry.id)?;
-            Some(words.iter().any(|word| first.is_some_and(|at| at.eq_ignore_ascii_case(word))))
+            Some(words.contains(&first?.to_ascii_lowercase()))
         };
         self.commands.has(entry.id) || with_word().unwrap_or(false)
     }
@@ -248,10 +248,7 @@ impl Selector {
         if !entry.subcommands.is_empty() {
             return self.set_command(catalog, name, true);
         }
-        let words = self.first_words.entry(entry.id).or_default();
-        if !words.iter().any(|known| known.eq_ignore_ascii_case(word)) {
-            words.push(word.into());
-        }
+        self.first_words.entry(entry.id).or_default().insert(word.to_ascii_lowercase());
         self.note(name, true);
         Ok(())
     }
@@ -300,8 +297,10 @@ impl Selector {
             parts.push(b"resetchannels".to_vec());
         }
         parts.push(self.channels_text());
-        if self.databases.is_some() {
-            parts.push(self.databases_text());
+        match &self.databases {
+            Some(databases) if databases.is_empty() => parts.push(b"resetdbs".to_vec()),
+            Some(_) => parts.push(self.databases_text()),
+            None => {}
         }
         parts.push(self.commands_text());
         for part in parts.iter().filter(|part| !part.is_empty()) {
@@ -342,15 +341,15 @@ impl Selector {
         if self.all_channels {
             return b"&*".to_vec();
         }
-        let rule = |at: &Box<[u8]>| [b"&".as_slice(), at].concat();
-        self.channels.iter().map(rule).collect::<Vec<_>>().join(&b' ')
+        let rules = self.channels.iter().map(|at| [b"&".as_slice(), at].concat());
+        rules.collect::<Vec<_>>().join(&b' ')
     }
 
     /// Those on databases.
     pub(crate) fn databases_text(&self) -> Vec<u8> {
         let Some(databases) = &self.databases else { return b"alldbs".to_vec() };
         if databases.is_empty() {
-            return b"resetdbs".to_vec();
+            return Vec::new();
         }
         let numbers: Vec<String> = databases.iter().map(u32::to_string).collect();
         format!("db={}", numbers.join(",")).into_bytes()

@@ -54,10 +54,10 @@ pub(crate) struct Denial {
 /// What is forbidden, in the order in which it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reason {
+    /// A database that the command is about.
+    Database,
     /// The command.
     Command,
-    /// A database that it is about.
-    Database,
     /// One of its keys.
     Key,
     /// One of its channels.
@@ -187,7 +187,7 @@ impl User {
         args: Args<'_>,
         databases: Databases,
     ) -> Result<(), Denial> {
-        let mut most = Denial { reason: Reason::Command, argument: 0 };
+        let mut most = Denial { reason: Reason::Database, argument: 0 };
         for selector in &self.selectors {
             match selector.check(entry, args, databases) {
                 Ok(()) => return Ok(()),
@@ -214,11 +214,11 @@ impl User {
 impl Selector {
     fn check(&self, entry: &Entry, args: Args<'_>, databases: Databases) -> Result<(), Denial> {
         let deny = |reason, argument| Denial { reason, argument };
+        self.check_databases(entry, args, databases)
+            .map_err(|argument| deny(Reason::Database, argument))?;
         if !entry.spec.flags.has(Flags::NO_AUTH) && !self.allows_command(entry, args.get(1)) {
             return Err(deny(Reason::Command, 0));
         }
-        self.check_databases(entry, args, databases)
-            .map_err(|argument| deny(Reason::Database, argument))?;
         let mut denied = None;
         entry.each_key(args, |at, flags| {
             let flags = entry.settled(args, flags);
@@ -262,7 +262,10 @@ impl Selector {
         match (entry.spec.parent, entry.spec.name) {
             (None, "SELECT") => return check(1),
             (None, "SWAPDB") => return check(1).and_then(|()| check(2)),
-            (None, "FLUSHALL") => return Err(0),
+            (None, "FLUSHALL") => {
+                let mut all = (0..).take(databases.count);
+                return if all.all(|at| self.allows_database(at)) { Ok(()) } else { Err(0) };
+            }
             (None, "MOVE") => check(2)?,
             (None, "COPY") => {
                 let names = (3..args.len()).filter(|at| args.is(*at, "DB"));
