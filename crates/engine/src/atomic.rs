@@ -257,6 +257,7 @@ impl Worker {
             changes: shared.stats.changes.load(Relaxed),
             statistics: shared.counters.statistics(),
         };
+        self.effects.news.begin();
         let result = body(&mut Atomic { engine, worker: self, connection, held });
         let trouble = self.trouble.take().or_else(|| self.reach_for_waiters(engine, held).err());
         if trouble.is_none() {
@@ -267,6 +268,7 @@ impl Worker {
             } else {
                 self.serve_waiters(engine, held);
             }
+            self.effects.news.end();
             if let Some(unsent) = before.output {
                 let replies = std::mem::replace(&mut connection.output, unsent);
                 connection.output.append(replies);
@@ -276,6 +278,7 @@ impl Worker {
             assert!(held.has_undo(), "what cannot be undone is not in trouble");
             held.roll_back(&engine.keyspace, &shared.counters);
             self.effects.withdraw(before.effects);
+            self.effects.news.forget();
             self.ready_keys.clear();
             connection.output = before.output.expect("it was set aside for this case");
             connection.select(before.database);

@@ -45,7 +45,7 @@ impl Worker {
         if self.must_pause(engine, connection, entry) {
             return Progress::RunsAgain;
         }
-        if engine.pubsub.floods.any() && makes_messages(connection, entry) {
+        if engine.pubsub.floods.any() && self.makes_messages(connection, entry) {
             connection.state = State::Flooding;
             self.flooding.push(connection.info.id);
             return Progress::RunsAgain;
@@ -228,6 +228,17 @@ impl Worker {
         true
     }
 
+    /// Whether a command may add to the post of workers: it publishes, or changes what others are
+    /// told of.
+    #[cold]
+    fn makes_messages(&self, connection: &Connection, entry: &Entry) -> bool {
+        if entry.spec.name == "EXEC" || connection.queue.is_some() {
+            return entry.spec.name == "EXEC";
+        }
+        matches!(entry.spec.name, "PUBLISH" | "SPUBLISH")
+            || (self.effects.news.is_on() && Catalog::is_write(entry))
+    }
+
     /// Counts a command that ran, and remembers it if it was slow or large.
     #[inline(always)]
     pub(crate) fn account(&self, connection: &Connection, ran: Ran<'_>, clock: &mut u64) {
@@ -346,16 +357,6 @@ fn may_write(connection: &Connection, entry: &Entry) -> bool {
     let queued = |queue: &crate::transaction::Queue| queue.writes();
     Catalog::is_write(entry)
         || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
-}
-
-/// Whether a command may add to the post of workers: it publishes or may publish.
-#[cold]
-fn makes_messages(connection: &Connection, entry: &Entry) -> bool {
-    match entry.spec.name {
-        "PUBLISH" | "SPUBLISH" => connection.queue.is_none(),
-        "EXEC" => connection.queue.is_some(),
-        _ => false,
-    }
 }
 
 /// Whether a command, or the transaction that it ends, may grow memory.

@@ -269,10 +269,12 @@ fn may_run(run: &mut Atomic<'_, '_>, entry: &'static Entry, args: Args<'_>) -> R
 }
 
 /// Whether a command can be undone when the transaction has to begin again. The session's commands
-/// may do what cannot, but for those that only answer.
+/// may do what cannot, but for those that only answer, and for messages, which are held until the
+/// transaction ends.
 fn can_be_undone(entry: &Entry) -> bool {
-    let only_answers = ["ECHO", "PING", "SELECT", "TIME"].contains(&entry.spec.name);
-    matches!(entry.handler, Handler::Data(_)) || entry.spec.reaches || only_answers
+    let harmless =
+        ["ECHO", "PING", "PUBLISH", "SELECT", "SPUBLISH", "TIME"].contains(&entry.spec.name);
+    matches!(entry.handler, Handler::Data(_)) || entry.spec.reaches || harmless
 }
 
 /// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to,

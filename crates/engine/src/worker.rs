@@ -111,7 +111,7 @@ impl Worker {
     pub(crate) fn new(engine: Arc<Engine>, id: usize) -> Worker {
         let seed = engine.environment.seed ^ (id as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         caudal_table::memory::register_thread();
-        Worker {
+        let mut worker = Worker {
             tuning: Tuning::of(&engine),
             users: engine.access.users(),
             cycle: Cycle::new(id, engine.environment.workers),
@@ -145,7 +145,9 @@ impl Worker {
             has_token: false,
             at_token: VecDeque::new(),
             trouble: None,
-        }
+        };
+        worker.listen_to_news();
+        worker
     }
 
     /// This worker's part that others read.
@@ -155,7 +157,7 @@ impl Worker {
 
     /// Keeps the effects of writes from now on; [`Worker::take_effects`] gives them.
     pub fn listen_to_effects(&mut self) {
-        self.effects = Effects::listening();
+        self.effects.listen();
     }
 
     /// The effects since they were last taken, as RESP commands.
@@ -247,7 +249,7 @@ impl Worker {
     fn turn(&mut self, now: Now) {
         self.now = now;
         if self.tuning.version != self.engine.config_version() {
-            self.tuning = Tuning::of(&self.engine);
+            self.retune();
         }
         self.follow_users();
         self.read_mail();
@@ -373,6 +375,12 @@ impl Worker {
                 self.mark_outgoing(token);
             }
         }
+    }
+
+    /// Takes the configuration as it stands.
+    pub(crate) fn retune(&mut self) {
+        self.tuning = Tuning::of(&self.engine);
+        self.listen_to_news();
     }
 
     /// Compares the memory in use with `maxmemory`.

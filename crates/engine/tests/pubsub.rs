@@ -310,7 +310,7 @@ fn errors_are_worded_as_in_valkey() {
 
 #[test]
 fn a_flood_of_messages_arrives_whole_and_holds_nobody_for_ever() {
-    const COUNT: usize = 4000;
+    const COUNT: usize = 1200;
     let mut local = Local::new(Config::default(), 2);
     let (publisher, subscriber) = (local.connect(0), local.connect(1));
     let line = "CONFIG SET client-output-buffer-limit \"pubsub 0 0 0\"";

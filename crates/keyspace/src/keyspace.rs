@@ -5,7 +5,7 @@ use crate::held::{Busy, Held, Wanted};
 use crate::parking::{Parked, Parking};
 use crate::side::{Side, SlotSide};
 use crate::watches::{Watch, WatchedKey};
-use crate::{Counters, Effects, Millis, Place};
+use crate::{Counters, Effects, Event, Millis, Place};
 use caudal_table::{Guard, KeyHash, KeyHasher, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
 use std::sync::{Arc, OnceLock};
 
@@ -257,6 +257,7 @@ pub(crate) fn expire_key(
     counters.add(database, -1, -1);
     Counters::count(&counters.expired, 1);
     effects.push(database, [b"DEL".as_slice(), key].into_iter());
+    effects.news.tell(database, key, Event::EXPIRED);
 }
 
 /// Marks the watches of keys that are in either table.

@@ -13,6 +13,7 @@
 
 mod audience;
 mod message;
+mod notify;
 mod post;
 mod registry;
 
@@ -57,10 +58,24 @@ impl PubSub {
         PubSub { workers, channels, shard_channels, patterns, floods }
     }
 
+    /// Whether nobody subscribes to any channel or pattern.
+    fn is_deaf(&self) -> bool {
+        self.channels.len() == 0 && self.patterns.len() == 0
+    }
+
+    /// Publishes to a channel, or to one of a shard. Returns how many connections get the message.
+    fn publish_to(&self, is_shard: bool, channel: &[u8], payload: &[u8]) -> usize {
+        if is_shard {
+            self.publish_in_shard(channel, payload)
+        } else {
+            self.publish(channel, payload)
+        }
+    }
+
     /// Publishes to a channel. Returns how many connections get the message; one that subscribes
     /// to the channel and to patterns counts for each.
-    pub(crate) fn publish(&self, channel: &[u8], payload: &[u8]) -> usize {
-        if self.channels.len() == 0 && self.patterns.len() == 0 {
+    fn publish(&self, channel: &[u8], payload: &[u8]) -> usize {
+        if self.is_deaf() {
             return 0;
         }
         let payload = Payload::of(payload);
@@ -90,7 +105,7 @@ impl PubSub {
     }
 
     /// Publishes to a channel of a shard. Returns how many connections get the message.
-    pub(crate) fn publish_in_shard(&self, channel: &[u8], payload: &[u8]) -> usize {
+    fn publish_in_shard(&self, channel: &[u8], payload: &[u8]) -> usize {
         if self.shard_channels.len() == 0 {
             return 0;
         }
@@ -105,6 +120,21 @@ impl PubSub {
             self.post(&receivers, publication);
             receivers.count
         })
+    }
+
+    /// How many connections would get a message now.
+    pub(crate) fn receivers(&self, is_shard: bool, channel: &[u8]) -> usize {
+        if is_shard {
+            return self.subscribers(Topic::ShardChannel, channel);
+        }
+        // Nobody takes a channel's lock with that of the patterns in hand.
+        let subscribers = self.subscribers(Topic::Channel, channel);
+        let patterns = self.patterns.all();
+        let matching = patterns.iter().flat_map(|patterns| patterns.iter());
+        let matching = matching
+            .filter(|(pattern, _)| glob::matches(pattern, channel, Case::Sensitive))
+            .map(|(_, counts)| total(counts));
+        subscribers + matching.sum::<usize>()
     }
 
     /// The channels with subscribers that match a pattern.

@@ -170,12 +170,12 @@ fn unsubscribe(session: &mut Session<'_, '_>, args: Args<'_>, wording: &Wording)
 }
 
 fn publish(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let receivers = session.engine.pubsub.publish(args.at(1), args.at(2));
+    let receivers = session.worker.publish(false, args.at(1), args.at(2));
     session.reply_count(receivers)
 }
 
 fn publish_in_shard(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    let receivers = session.engine.pubsub.publish_in_shard(args.at(1), args.at(2));
+    let receivers = session.worker.publish(true, args.at(1), args.at(2));
     session.reply_count(receivers)
 }
 

@@ -49,5 +49,10 @@ pub(super) static ROWS: [Directive; 8] = [
         "0",
         "evicting clients by their memory",
     ),
-    Directive::not_yet("notify-keyspace-events", Events, "", "keyspace notifications"),
+    Directive::works(
+        "notify-keyspace-events",
+        Events,
+        "",
+        "events of keys that are published: `K` or `E` for the channels, and the classes",
+    ),
 ];
