@@ -353,7 +353,7 @@ impl Worker {
         }
     }
 
-    fn number(&self) -> u16 {
+    pub(crate) fn number(&self) -> u16 {
         u16::try_from(self.id).expect("few workers")
     }
 }

@@ -93,6 +93,11 @@ impl News {
     /// It ends: what was held is told.
     pub fn end(&mut self) {
         self.is_holding = false;
+        self.tell_held();
+    }
+
+    /// Tells what is held so far, by a transaction that cannot be undone any more.
+    pub fn tell_held(&self) {
         let held = self.held.take();
         let Some(listener) = &self.listener else { return };
         for item in held {

@@ -122,7 +122,9 @@ impl Worker {
         if connection.subscriptions.as_ref().is_some_and(|at| at.has(topic, name)) {
             return;
         }
-        let worker = u16::try_from(self.id).expect("few workers");
+        // A transaction with a subscription in it is never undone.
+        self.effects.news.tell_held();
+        let worker = self.number();
         let (inbox, postbox) = (&mut self.inbox, engine.workers[self.id].mailbox.postbox());
         let name = engine.pubsub.add(topic, name, worker, || inbox.take(postbox));
         self.catch_up(connection);
@@ -143,7 +145,8 @@ impl Worker {
         if connection.subscriptions.as_ref().is_none_or(|at| !at.has(topic, name)) {
             return;
         }
-        let worker = u16::try_from(self.id).expect("few workers");
+        self.effects.news.tell_held();
+        let worker = self.number();
         let (inbox, postbox) = (&mut self.inbox, engine.workers[self.id].mailbox.postbox());
         engine.pubsub.remove(topic, name, worker, || inbox.take(postbox));
         self.catch_up(connection);
@@ -161,7 +164,7 @@ impl Worker {
     pub(crate) fn unsubscribe_all(&mut self, connection: &mut Connection) {
         let Some(subscriptions) = connection.subscriptions.take() else { return };
         connection.listens = false;
-        let worker = u16::try_from(self.id).expect("few workers");
+        let worker = self.number();
         for topic in [Topic::Channel, Topic::Pattern, Topic::ShardChannel] {
             for name in subscriptions.names(topic) {
                 self.engine.pubsub.remove(topic, name, worker, || ());
