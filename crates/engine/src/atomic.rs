@@ -97,6 +97,8 @@ impl Atomic<'_, '_> {
                     database: connection.database,
                     no_touch: connection.no_touch,
                     may_wait: false,
+                    tracker: connection.marks(),
+                    author: connection.info.id,
                     reply: connection.reply(),
                 };
                 let call = Call { entry, apply, args, first_key };
@@ -129,7 +131,8 @@ impl Atomic<'_, '_> {
             return Ok(());
         }
         let mut wanted = WantedSet::new();
-        want_keys(engine, entry, args, connection.database, &mut wanted);
+        let asked = (connection.database, connection.may_mark());
+        want_keys(engine, entry, args, asked, &mut wanted);
         if worker.is_alone {
             return cover(engine, held, wanted, None);
         }
@@ -261,7 +264,7 @@ impl Worker {
         let result = body(&mut Atomic { engine, worker: self, connection, held });
         let trouble = self.trouble.take().or_else(|| self.reach_for_waiters(engine, held).err());
         if trouble.is_none() {
-            held.commit();
+            held.commit(&self.effects.news);
             self.effects.commit(before.effects);
             if self.is_alone {
                 self.serve_alone(engine, held);

@@ -171,6 +171,8 @@ impl Worker {
             database: waiter.database,
             no_touch: false,
             may_wait: true,
+            tracker: None,
+            author: waiter.connection,
             reply: Reply::new(&mut output, protocol),
         };
         match self.apply(engine, held, scene, call) {

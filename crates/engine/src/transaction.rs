@@ -281,8 +281,11 @@ fn can_be_undone(entry: &Entry) -> bool {
 /// and of what it watches.
 fn wanted(engine: &Engine, connection: &Connection, queue: &Queue) -> WantedSet {
     let mut wanted = WantedSet::new();
+    // CLIENT TRACKING may be one of the commands.
+    let tracks = |(entry, _): &(&Entry, _)| entry.spec.name == "TRACKING";
+    let marks = connection.may_mark() || queue.commands.iter().any(tracks);
     queue.each(engine, connection.database, |entry, args, database| {
-        want_keys(engine, entry, args, database, &mut wanted);
+        want_keys(engine, entry, args, (database, marks), &mut wanted);
     });
     if let Some(watching) = &connection.watching {
         let shared = |key: &WatchedKey| Wanted { place: key.place, mode: Mode::Shared };

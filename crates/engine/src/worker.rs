@@ -337,6 +337,8 @@ impl Worker {
         self.forget_wait(state);
         self.forget_watches_later(&mut connection);
         self.unsubscribe_all(&mut connection);
+        self.end_tracking(&mut connection);
+        self.end_monitoring(&mut connection);
         self.engine.clients.remove(connection.info.id);
         self.by_id.remove(&connection.info.id);
         self.free.push(token);

@@ -1,22 +1,10 @@
 //! Keyspace notifications: which events are published, where, and when.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, spell};
+mod messages;
 
-/// All that a connection has got, frame by frame.
-fn heard(local: &mut Local, client: Client) -> Vec<String> {
-    let bytes = local.receive(client);
-    let mut at = 0;
-    let mut frames = Vec::new();
-    while at < bytes.len() {
-        let (frame, used) = caudal_wire::frame::parse(&bytes[at..])
-            .expect("frames are well formed")
-            .expect("frames are whole");
-        frames.push(spell(&frame));
-        at += used;
-    }
-    frames
-}
+use caudal_engine::config::Config;
+use caudal_engine::local::{Client, Local};
+use messages::heard;
 
 /// A store that publishes events of these classes, a connection that changes keys, and one on
 /// another worker that listens to all their channels.

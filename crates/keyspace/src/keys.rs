@@ -334,13 +334,14 @@ impl Keys<'_, '_> {
     fn note(&mut self, key: &Key<'_>, event: Event) {
         let place = self.place(key);
         let guard = self.held.at(place).expect("a command's keys are locked");
-        if let Some(side) = guard.side() {
+        if guard.side().is_some() {
             if self.held.has_undo() {
                 self.held.touch_later(place, key);
             } else {
-                side.watches.touch(key.bytes);
+                self.held.touch(place, key.bytes, &self.effects.news);
             }
         }
+        self.effects.news.note_change(key.bytes, self.effects.news.author());
         self.effects.news.tell(self.database, key.bytes, event);
     }
 

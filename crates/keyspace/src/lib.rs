@@ -22,6 +22,7 @@ mod scan;
 mod side;
 mod stale;
 mod token;
+mod trackers;
 mod undo;
 mod waiters;
 mod watches;
@@ -40,6 +41,7 @@ pub use scan::{Cursor, Visit};
 pub use side::Side;
 pub use stale::Stale;
 pub use token::Token;
+pub use trackers::{Interest, Tracker};
 pub use waiters::{PlacedKey, Waiter};
 pub use watches::{Watch, WatchedKey};
 

@@ -4,9 +4,10 @@
 //! What must stay true: while nobody listens, an event costs one comparison; what a transaction or
 //! script tells is held until it ends, and forgotten if it is undone.
 
-use crate::{Class, Event};
+use crate::{Class, Event, Interest, Tracker};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Somebody who is told what happens to keys.
 pub trait Listener: Send + Sync {
@@ -14,6 +15,9 @@ pub trait Listener: Send + Sync {
     fn event(&self, database: u8, key: &[u8], event: Event);
     /// A message that was held is to be sent.
     fn message(&self, message: &Message);
+    /// A key changed that these connections have read. `author` is whose command it was; 0:
+    /// nobody's.
+    fn invalidated(&self, key: &[u8], trackers: &[Arc<Tracker>], author: u64);
 }
 
 /// A published message that waits for the end of its transaction or script.
@@ -39,6 +43,12 @@ pub struct News {
     /// A bit for each class that somebody listens to.
     classes: u32,
     listener: Option<Arc<dyn Listener>>,
+    /// Who is interested in changes, for all workers.
+    pub interest: Arc<Interest>,
+    /// The connection whose command runs.
+    author: u64,
+    /// Keys that changed, each with whose doing it was, while somebody wants all changes.
+    changes: RefCell<Vec<(Box<[u8]>, u64)>>,
     /// What waits, oldest first.
     held: RefCell<Vec<Item>>,
     is_holding: bool,
@@ -54,6 +64,37 @@ impl News {
     /// Whether anybody is told of any class.
     pub fn is_on(&self) -> bool {
         self.classes != 0
+    }
+
+    /// The command that runs next is this connection's.
+    #[inline]
+    pub fn set_author(&mut self, connection: u64) {
+        self.author = connection;
+    }
+
+    /// Whose command runs.
+    pub(crate) fn author(&self) -> u64 {
+        self.author
+    }
+
+    /// A key changed: noted if somebody wants all changes.
+    #[inline]
+    pub(crate) fn note_change(&self, key: &[u8], author: u64) {
+        if self.interest.prefixes.load(Ordering::Relaxed) != 0 {
+            self.changes.borrow_mut().push((key.into(), author));
+        }
+    }
+
+    /// Takes the keys that changed.
+    pub fn take_changes(&self) -> Vec<(Box<[u8]>, u64)> {
+        self.changes.take()
+    }
+
+    /// Tells those who read a key that it changed.
+    pub(crate) fn invalidate(&self, key: &[u8], trackers: &[Arc<Tracker>], author: u64) {
+        if let Some(listener) = &self.listener {
+            listener.invalidated(key, trackers, author);
+        }
     }
 
     /// Something happened to a key.
@@ -144,6 +185,11 @@ mod tests {
 
         fn message(&self, message: &Message) {
             self.add(String::from_utf8_lossy(&message.payload).into_owned());
+        }
+
+        fn invalidated(&self, key: &[u8], trackers: &[Arc<Tracker>], _: u64) {
+            let key = String::from_utf8_lossy(key);
+            trackers.iter().for_each(|at| self.add(format!("{key} {}", at.connection)));
         }
     }
 

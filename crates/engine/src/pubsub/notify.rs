@@ -4,9 +4,10 @@
 //! `notify-keyspace-events` asks for. Beside it, PUBLISH inside a transaction or script, which
 //! waits for the end of that in one queue with the events.
 
-use super::PubSub;
+use super::{Post, PubSub};
+use crate::tracking::Invalidation;
 use crate::worker::Worker;
-use caudal_keyspace::{Class, Event, Listener, Message};
+use caudal_keyspace::{Class, Event, Listener, Message, Tracker};
 use std::sync::Arc;
 
 /// Publishes events of keys.
@@ -36,6 +37,15 @@ impl Listener for Notifier {
     fn message(&self, message: &Message) {
         self.pubsub.publish_to(message.is_shard, &message.channel, &message.payload);
     }
+
+    fn invalidated(&self, key: &[u8], trackers: &[Arc<Tracker>], author: u64) {
+        let what = Arc::new(Invalidation::of(std::iter::once(key)));
+        let own = |tracker: &Tracker| tracker.connection == author && tracker.skips_own();
+        for tracker in trackers.iter().filter(|tracker| tracker.is_on() && !own(tracker)) {
+            let (connection, what) = (tracker.connection, Arc::clone(&what));
+            self.pubsub.post_to(tracker.worker, Post::Invalidated { connection, what });
+        }
+    }
 }
 
 impl Worker {
@@ -49,6 +59,7 @@ impl Worker {
         let pubsub = Arc::clone(&self.engine.pubsub);
         let notifier = Notifier { pubsub, by_key, by_event };
         let classes = Class::LETTERS.into_iter().filter_map(wanted);
+        self.effects.news.interest = Arc::clone(&self.engine.pubsub.interest);
         self.effects.news.listen(classes, Arc::new(notifier));
     }
 

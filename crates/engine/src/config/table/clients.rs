@@ -37,7 +37,7 @@ pub(super) static ROWS: [Directive; 8] = [
         "536870912",
         "bytes of one argument",
     ),
-    Directive::waits(
+    Directive::works(
         "tracking-table-max-keys",
         Integer(0, MAX_I64),
         "1000000",

@@ -24,7 +24,7 @@ pub(super) fn clients(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("client_recent_max_output_buffer", most(|info| info.output.load(Relaxed)));
     let blocked = clients.iter().filter(|info| info.is_blocked()).count();
     text.field("blocked_clients", blocked);
-    text.field("tracking_clients", 0);
+    text.field("tracking_clients", engine.pubsub.trackers.load(Relaxed));
     text.field("pubsub_clients", clients.iter().filter(|info| info.is_subscriber()).count());
     text.field("watching_clients", watched.iter().filter(|keys| **keys > 0).count());
     text.field("total_watched_keys", watched.iter().map(|keys| u64::from(*keys)).sum::<u64>());
@@ -75,9 +75,9 @@ pub(super) fn stats(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("total_forks", 0);
     text.field("migrate_cached_sockets", 0);
     text.field("slave_expires_tracked_keys", 0);
-    text.field("tracking_total_keys", 0);
-    text.field("tracking_total_items", 0);
-    text.field("tracking_total_prefixes", 0);
+    text.field("tracking_total_keys", engine.pubsub.interest.keys.load(Relaxed));
+    text.field("tracking_total_items", engine.pubsub.interest.marks.load(Relaxed));
+    text.field("tracking_total_prefixes", engine.pubsub.interest.prefixes.load(Relaxed));
     text.field("unexpected_error_replies", 0);
     text.field("total_error_replies", engine.sum(|at| &at.stats.error_replies));
     let queries = engine.sum(|at| &at.stats.query_limit_closed);
