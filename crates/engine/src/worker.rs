@@ -273,6 +273,7 @@ impl Worker {
         stats::add(&self.shared().stats.turns, 1);
         self.check_memory();
         self.run_cycle(engine);
+        self.broadcast_changes();
         let mut left = TURN_COMMANDS_MAX;
         while left > 0 && !self.ready.is_empty() && !engine.gate.is_closed_to(self.id) {
             left = left.saturating_sub(self.run_batch(engine).max(1));

@@ -132,6 +132,12 @@ fn broadcasts_tell_of_all_keys_with_a_prefix_once_a_batch() {
     assert_eq!(say(&mut local, one, "MSET a 1 b 2"), ["OK"]);
     say(&mut local, two, "MSET a 1 c 2");
     assert_eq!(heard(&mut local, one), [">[invalidate [a c]]"]);
+    say(&mut local, two, "SET x v PX 10");
+    assert_eq!(heard(&mut local, one), [">[invalidate [x]]"]);
+    for _ in 0..20 {
+        local.advance_ms(100);
+    }
+    assert_eq!(heard(&mut local, one), [">[invalidate [x]]"]);
     local.close(one);
     let info = say(&mut local, two, "INFO").remove(0);
     for field in ["tracking_clients:0", "tracking_total_prefixes:0"] {
