@@ -115,6 +115,9 @@ fn events_are_a_set_of_letters() {
         other => panic!("{other:?}"),
     };
     assert!(events("KA").has('x') && !events("KA").has('m') && !events("KA").has('E'));
+    assert_eq!(events("AKEmn").render(), "AKEm");
+    assert_eq!(events("AKEmn").written(), "AKEmn");
+    assert_eq!(events("Kn$").written(), "$nK");
     assert!(events("Kx").is_on() && !events("K").is_on() && !events("x").is_on());
 }
 
