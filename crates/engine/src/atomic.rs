@@ -14,7 +14,6 @@ use crate::catalog::{Entry, Handler};
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
 use crate::execute::{Call, Progress, Scene, WantedSet, Written, cover, normalise, want_keys};
-use crate::pubsub::Unpublished;
 use crate::session::Session;
 use crate::worker::Worker;
 use caudal_commands::{Args, Error, Flow};
@@ -100,6 +99,8 @@ impl Atomic<'_, '_> {
                     may_wait: false,
                     may_read_all: !entry.spec.reaches
                         || worker.reads_all_keys(connection, (entry, args)),
+                    tracker: connection.marks(),
+                    author: connection.info.id,
                     reply: connection.reply(),
                 };
                 let call = Call { entry, apply, args, first_key };
@@ -132,7 +133,8 @@ impl Atomic<'_, '_> {
             return Ok(());
         }
         let mut wanted = WantedSet::new();
-        want_keys(engine, entry, args, connection.database, &mut wanted);
+        let asked = (connection.database, connection.may_mark());
+        want_keys(engine, entry, args, asked, &mut wanted);
         if worker.is_alone {
             return cover(engine, held, wanted, None);
         }
@@ -260,19 +262,18 @@ impl Worker {
             changes: shared.stats.changes.load(Relaxed),
             statistics: shared.counters.statistics(),
         };
+        self.effects.news.begin();
         let result = body(&mut Atomic { engine, worker: self, connection, held });
         let trouble = self.trouble.take().or_else(|| self.reach_for_waiters(engine, held).err());
         if trouble.is_none() {
-            held.commit();
-            for Unpublished { topic, channel, payload } in self.unpublished.drain(..) {
-                engine.pubsub.publish_to(topic, &channel, &payload);
-            }
+            held.commit(&self.effects.news);
             self.effects.commit(before.effects);
             if self.is_alone {
                 self.serve_alone(engine, held);
             } else {
                 self.serve_waiters(engine, held);
             }
+            self.effects.news.end();
             if let Some(unsent) = before.output {
                 let replies = std::mem::replace(&mut connection.output, unsent);
                 connection.output.append(replies);
@@ -282,8 +283,8 @@ impl Worker {
             assert!(held.has_undo(), "what cannot be undone is not in trouble");
             held.roll_back(&engine.keyspace, &shared.counters);
             self.effects.withdraw(before.effects);
+            self.effects.news.forget();
             self.ready_keys.clear();
-            self.unpublished.clear();
             connection.output = before.output.expect("it was set aside for this case");
             connection.select(before.database);
             shared.stats.changes.store(before.changes, Relaxed);
@@ -362,7 +363,7 @@ impl Worker {
         }
     }
 
-    fn number(&self) -> u16 {
+    pub(crate) fn number(&self) -> u16 {
         u16::try_from(self.id).expect("few workers")
     }
 }

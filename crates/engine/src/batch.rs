@@ -75,6 +75,7 @@ impl Worker {
             self.give_token_back();
         }
         self.remove_stale(engine);
+        self.broadcast_changes();
         for member in batch.members.drain(..) {
             self.put_back(member);
         }
@@ -177,6 +178,7 @@ impl Worker {
             let request = Request { entry: parsed.entry, args, first_key: parsed.first_key };
             let progress = self.dispatch(engine, &mut held, connection, request, &mut clock);
             if connection.listens {
+                Worker::forget_caching(connection, args);
                 self.catch_up_after_command(connection);
             }
             match progress {

@@ -212,6 +212,8 @@ impl Worker {
             no_touch: false,
             may_wait: true,
             may_read_all: true,
+            tracker: None,
+            author: waiter.connection,
             reply: Reply::new(&mut output, protocol),
         };
         match self.apply(engine, held, scene, call) {

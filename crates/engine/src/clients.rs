@@ -36,6 +36,12 @@ pub(crate) struct ClientInfo {
     pub(crate) watched: AtomicU32,
     /// Names subscribed to, by topic.
     pub(crate) subscriptions: [AtomicU32; TOPICS],
+    /// How it tracks: bits of [`crate::tracking::face`].
+    pub(crate) tracking: AtomicU8,
+    /// The connection that it redirects invalidations to; 0: none.
+    pub(crate) redirection: AtomicU64,
+    /// MONITOR.
+    pub(crate) is_monitor: AtomicBool,
     pub(crate) no_evict: AtomicBool,
     pub(crate) no_touch: AtomicBool,
     /// CLIENT CAPA: the client follows redirections.
@@ -80,6 +86,9 @@ impl ClientInfo {
             queued: AtomicU32::new(0),
             watched: AtomicU32::new(0),
             subscriptions: Default::default(),
+            tracking: AtomicU8::new(0),
+            redirection: AtomicU64::new(0),
+            is_monitor: AtomicBool::new(false),
             no_evict: AtomicBool::new(false),
             no_touch: AtomicBool::new(false),
             follows_redirections: AtomicBool::new(false),

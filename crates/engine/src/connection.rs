@@ -6,6 +6,7 @@ use crate::atomic::Claim;
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
 use crate::pubsub::Subscriptions;
+use crate::tracking::Tracking;
 use crate::transaction::{Queue, Watching};
 use crate::worker::Token;
 use caudal_keyspace::Waiter;
@@ -138,6 +139,10 @@ pub(crate) struct Connection {
     pub(crate) heard: u64,
     /// What it subscribes to, if to anything.
     pub(crate) subscriptions: Option<Box<Subscriptions>>,
+    /// How its reads are tracked, if they are.
+    pub(crate) tracking: Option<Box<Tracking>>,
+    /// Whether it gets the commands of all.
+    pub(crate) is_monitor: bool,
     /// How often its next command found its slots busy.
     pub(crate) parked_times: u8,
     /// What its next command must have to run: it was set aside before.
@@ -177,6 +182,8 @@ impl Connection {
             listens: false,
             heard: 0,
             subscriptions: None,
+            tracking: None,
+            is_monitor: false,
             parked_times: 0,
             claim: Claim::Keys,
             queue: None,

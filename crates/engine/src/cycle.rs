@@ -30,12 +30,25 @@ pub(crate) struct Cycle {
     /// Slots left in this slice.
     slots_left: usize,
     slices: u64,
+    /// The connections that had ceased to track when the last sweep of their marks began.
+    swept: u64,
+    /// Slots left in that sweep.
+    sweep_left: usize,
 }
 
 impl Cycle {
     /// The upkeep of `worker` among `workers`.
     pub(crate) fn new(worker: usize, workers: usize) -> Cycle {
-        Cycle { worker, workers, next_us: 0, slot: worker, slots_left: 0, slices: 0 }
+        Cycle {
+            worker,
+            workers,
+            next_us: 0,
+            slot: worker,
+            slots_left: 0,
+            slices: 0,
+            swept: 0,
+            sweep_left: 0,
+        }
     }
 
     /// Whether a slice is due.
@@ -178,8 +191,33 @@ impl Worker {
                     }
                 }
             }
+            self.sweep_trackers(engine, self.cycle.slot);
             self.cycle.advance();
         }
         true
+    }
+
+    /// Takes away the marks in a slot of connections that track no more, and those beyond
+    /// `tracking-table-max-keys`.
+    fn sweep_trackers(&mut self, engine: &Engine, slot: usize) {
+        let ended = engine.pubsub.ended_trackers.load(Relaxed);
+        if self.cycle.swept != ended {
+            self.cycle.swept = ended;
+            self.cycle.sweep_left = SLOTS.div_ceil(self.cycle.workers);
+        }
+        let keys = engine.pubsub.interest.keys.load(Relaxed);
+        let keys_max = self.tuning.config.clients.tracking_keys_max.unwrap_or(usize::MAX);
+        if self.cycle.sweep_left == 0 && keys <= keys_max {
+            return;
+        }
+        self.cycle.sweep_left = self.cycle.sweep_left.saturating_sub(1);
+        let slot = u16::try_from(slot).expect("below 16,384");
+        for database in 0..engine.keyspace.databases() {
+            let database = u8::try_from(database).expect("at most 256 databases");
+            let place = Place { database, slot };
+            if engine.keyspace.has_database(database) {
+                engine.keyspace.sweep_trackers(place, keys_max, &self.effects.news);
+            }
+        }
     }
 }

@@ -6,10 +6,10 @@ use crate::command_log::{self, Cause};
 use crate::connection::{Connection, ReplyMode, State};
 use crate::engine::Engine;
 use crate::execute::{Call, Progress};
-use crate::session::Session;
+use crate::session::{Caller, Session};
 use crate::stats;
 use crate::worker::Worker;
-use caudal_commands::{Args, Error, Flags};
+use caudal_commands::{Args, Error, Flags, Spec};
 use caudal_keyspace::Held;
 use caudal_wire::{Output, Protocol};
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,7 +45,7 @@ impl Worker {
         if self.must_pause(engine, connection, entry) {
             return Progress::RunsAgain;
         }
-        if engine.pubsub.floods.any() && makes_messages(connection, entry) {
+        if engine.pubsub.floods.any() && self.makes_messages(connection, entry) {
             connection.state = State::Flooding;
             self.flooding.push(connection.info.id);
             return Progress::RunsAgain;
@@ -154,15 +154,8 @@ impl Worker {
     /// that the command may need.
     #[inline(always)]
     pub(crate) fn admit_now(&self, connection: &Connection, entry: &Entry) -> Result<(), Error> {
-        if connection.subscriptions.is_some()
-            && connection.protocol == Protocol::Resp2
-            && !is_for_subscribers(entry)
-        {
-            return Err(Error::new(format!(
-                "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / \
-                 RESET are allowed in this context",
-                entry.full_name
-            )));
+        if connection.listens {
+            may_listener_say(connection, entry)?;
         }
         if self.over_memory && may_grow(connection, entry) {
             return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
@@ -228,6 +221,20 @@ impl Worker {
         true
     }
 
+    /// Whether a command may add to the post of workers: it publishes, or changes what others are
+    /// told of.
+    #[cold]
+    fn makes_messages(&self, connection: &Connection, entry: &Entry) -> bool {
+        if entry.spec.name == "EXEC" || connection.queue.is_some() {
+            return entry.spec.name == "EXEC";
+        }
+        let pubsub = &self.engine.pubsub;
+        let tells = self.effects.news.is_on() || pubsub.trackers.load(Relaxed) > 0;
+        matches!(entry.spec.name, "PUBLISH" | "SPUBLISH")
+            || (tells && Catalog::is_write(entry))
+            || pubsub.monitored.load(Relaxed) > 0
+    }
+
     /// Counts a command that ran, and remembers it if it was slow or large.
     #[inline(always)]
     pub(crate) fn account(&self, connection: &Connection, ran: Ran<'_>, clock: &mut u64) {
@@ -247,6 +254,13 @@ impl Worker {
         }
         if ran.failed {
             stats::add(&command.failed, 1);
+        }
+        if self.engine.pubsub.monitored.load(Relaxed) != 0 {
+            self.show_to_monitors(
+                (&ran.entry.spec, ran.args),
+                connection.database,
+                Caller::Client(&connection.info.peer),
+            );
         }
         let thresholds = &self.tuning.thresholds;
         let replied = connection.output.bytes().saturating_sub(ran.unsent) as u64;
@@ -287,7 +301,7 @@ impl Worker {
                 id,
                 at,
                 cost,
-                words: command_log::cut(ran.args, |at| is_secret(ran.entry, ran.args, at)),
+                words: command_log::cut(ran.args, |at| is_secret(&ran.entry.spec, ran.args, at)),
                 address: connection.info.peer.address.clone(),
                 name: connection.info.text().name.clone(),
             });
@@ -314,8 +328,8 @@ pub(crate) struct Ran<'a> {
 }
 
 /// Whether the word at `index` must not be shown to others.
-fn is_secret(entry: &Entry, args: Args<'_>, index: usize) -> bool {
-    match (entry.spec.parent, entry.spec.name) {
+pub(crate) fn is_secret(spec: &Spec, args: Args<'_>, index: usize) -> bool {
+    match (spec.parent, spec.name) {
         (None, "AUTH") => index > 0,
         (Some("ACL"), "SETUSER") => index > 1,
         (None, "HELLO") => (1..=2).any(|back| index > back && args.is(index - back, "AUTH")),
@@ -338,12 +352,28 @@ fn is_transaction_control(entry: &Entry) -> bool {
         && matches!(entry.spec.name, "EXEC" | "DISCARD" | "MULTI" | "WATCH" | "QUIT" | "RESET")
 }
 
-/// What a subscriber may say in RESP2, where every reply to it reads as a message.
+/// What a subscriber may say in RESP2, where every reply to it reads as a message, and a monitor.
 #[cold]
-fn is_for_subscribers(entry: &Entry) -> bool {
-    let names = ["SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE"];
-    let others = ["SUNSUBSCRIBE", "PING", "QUIT", "RESET"];
-    entry.spec.parent.is_none() && names.iter().chain(&others).any(|name| *name == entry.spec.name)
+fn may_listener_say(connection: &Connection, entry: &Entry) -> Result<(), Error> {
+    let name = entry.spec.name;
+    if connection.subscriptions.is_some() && connection.protocol == Protocol::Resp2 {
+        let subscribing = ["SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE"];
+        let others = ["SUNSUBSCRIBE", "PING", "QUIT", "RESET"];
+        let is_allowed = subscribing.contains(&name) || others.contains(&name);
+        if entry.spec.parent.is_some() || !is_allowed {
+            return Err(Error::new(format!(
+                "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / \
+                 RESET are allowed in this context",
+                entry.full_name
+            )));
+        }
+    }
+    let flags = entry.spec.flags;
+    let is_on_data = flags.has(Flags::WRITE) || flags.has(Flags::READONLY);
+    if connection.is_monitor && (is_on_data || matches!(name, "PUBLISH" | "SPUBLISH")) {
+        return Err(Error::text("ERR Replica can't interact with the keyspace"));
+    }
+    Ok(())
 }
 
 /// Whether a command, or the transaction that it ends, changes data.
@@ -351,16 +381,6 @@ fn may_write(connection: &Connection, entry: &Entry) -> bool {
     let queued = |queue: &crate::transaction::Queue| queue.writes();
     Catalog::is_write(entry)
         || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
-}
-
-/// Whether a command may add to the post of workers: it publishes or may publish.
-#[cold]
-fn makes_messages(connection: &Connection, entry: &Entry) -> bool {
-    match entry.spec.name {
-        "PUBLISH" | "SPUBLISH" => connection.queue.is_none(),
-        "EXEC" => connection.queue.is_some(),
-        _ => false,
-    }
 }
 
 /// Whether a command, or the transaction that it ends, may grow memory.

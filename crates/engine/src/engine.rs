@@ -130,7 +130,7 @@ pub struct Engine {
     pub(crate) workers: Arc<[Shared]>,
     pub(crate) clients: Clients,
     pub(crate) pause: Pause,
-    pub(crate) pubsub: PubSub,
+    pub(crate) pubsub: Arc<PubSub>,
     pub(crate) command_logs: CommandLogs,
     pub(crate) latency: Monitor,
     pub(crate) rates: Rates,
@@ -167,7 +167,7 @@ impl Engine {
             let mail = Mail::Unparked { connection: parked.connection };
             mailboxes[usize::from(parked.worker)].mailbox.send(mail);
         };
-        let pubsub = PubSub::new(Arc::clone(&workers));
+        let pubsub = Arc::new(PubSub::new(Arc::clone(&workers)));
         Arc::new(Engine {
             keyspace: Keyspace::new(config.process.databases as usize, environment.seed, resume),
             gate: Gate::new(environment.workers),

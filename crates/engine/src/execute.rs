@@ -8,10 +8,11 @@ use crate::engine::Engine;
 use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
-use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Wanted, access_clock};
+use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Tracker, Wanted, access_clock};
 use caudal_table::{KeyHash, Mode};
 use caudal_wire::Reply;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A command found its slots busy this often: it takes the gate instead.
 const PARKED_TIMES_MAX: u8 = 8;
@@ -51,6 +52,10 @@ pub(crate) struct Scene<'o> {
     pub(crate) no_touch: bool,
     pub(crate) may_wait: bool,
     pub(crate) may_read_all: bool,
+    /// Who is marked on the keys that are read.
+    pub(crate) tracker: Option<Arc<Tracker>>,
+    /// The connection.
+    pub(crate) author: u64,
     pub(crate) reply: Reply<'o>,
 }
 
@@ -133,6 +138,8 @@ impl Worker {
             may_wait: true,
             may_read_all: !call.entry.spec.reaches
                 || self.reads_all_keys(connection, (call.entry, call.args)),
+            tracker: connection.marks(),
+            author: connection.info.id,
             reply: connection.reply(),
         };
         match self.apply(engine, held, scene, call)? {
@@ -181,6 +188,7 @@ impl Worker {
         call: Call<'_>,
     ) -> Outcome {
         let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
+        self.effects.news.set_author(scene.author);
         if self.effects.wanted() {
             self.stale.begin();
         }
@@ -215,6 +223,11 @@ impl Worker {
         if keys.changes > 0 {
             stats::add(&engine.workers[self.id].stats.changes, keys.changes);
         }
+        if let Some(tracker) = &scene.tracker
+            && let Ok(Flow::Done) = outcome
+        {
+            self.mark_reads(engine, held, scene.database, call, tracker);
+        }
         outcome
     }
 
@@ -234,6 +247,7 @@ impl Worker {
             && call.entry.other_database.is_none()
         {
             let place = Place { database: connection.database, slot: hash.slot().0 };
+            let mode = if connection.may_mark() { Mode::Exclusive } else { mode };
             let wanted = Wanted { place, mode };
             if !held.covers(&wanted)
                 && let Err(busy) = held.lock_one(&engine.keyspace, wanted)
@@ -258,7 +272,7 @@ impl Worker {
     ) -> Option<Progress> {
         let (entry, args, database) = (call.entry, call.args, connection.database);
         let mut wanted = WantedSet::new();
-        want_keys(engine, entry, args, database, &mut wanted);
+        want_keys(engine, entry, args, (database, connection.may_mark()), &mut wanted);
         let written = || written_keys(engine, entry, args, database);
         let is_write = Catalog::is_write(entry);
         self.lock_all(engine, held, connection, wanted, is_write.then_some(&written))
@@ -372,18 +386,20 @@ pub(crate) fn written_keys(
     written
 }
 
-/// Adds the slots of a command's keys.
+/// Adds the slots of a command's keys in a database. `marks`: keys that are only read may be marked
+/// too, for a connection that tracks.
 pub(crate) fn want_keys(
     engine: &Engine,
     entry: &Entry,
     args: Args<'_>,
-    database: u8,
+    (database, marks): (u8, bool),
     wanted: &mut WantedSet,
 ) {
     let (other, mode) = (other_database(engine, entry, args, database), entry.modes(args));
     entry.each_key(args, |at, flags| {
         let slot = engine.keyspace.hash(args.at(at)).slot().0;
-        wanted.push(Wanted { place: Place { database, slot }, mode: mode(flags) });
+        let mode = if marks { Mode::Exclusive } else { mode(flags) };
+        wanted.push(Wanted { place: Place { database, slot }, mode });
         if let Some(database) = other {
             wanted.push(Wanted { place: Place { database, slot }, mode: Mode::Exclusive });
         }

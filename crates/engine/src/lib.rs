@@ -26,6 +26,7 @@ mod pubsub;
 mod rates;
 mod session;
 mod stats;
+mod tracking;
 mod transaction;
 mod tuning;
 mod whole;

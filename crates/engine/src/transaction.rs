@@ -270,20 +270,23 @@ fn may_run(run: &mut Atomic<'_, '_>, entry: &'static Entry, args: Args<'_>) -> R
 }
 
 /// Whether a command can be undone when the transaction has to begin again. The session's commands
-/// may do what cannot, but for those that only answer or whose messages are held back.
+/// may do what cannot, but for those that only answer, and for messages, which are held until the
+/// transaction ends.
 fn can_be_undone(entry: &Entry) -> bool {
-    let undone = ["ECHO", "PING", "PUBLISH", "SELECT", "SPUBLISH", "TIME"];
-    matches!(entry.handler, Handler::Data(_))
-        || entry.spec.reaches
-        || undone.contains(&entry.spec.name)
+    let harmless =
+        ["ECHO", "PING", "PUBLISH", "SELECT", "SPUBLISH", "TIME"].contains(&entry.spec.name);
+    matches!(entry.handler, Handler::Data(_)) || entry.spec.reaches || harmless
 }
 
 /// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to,
 /// and of what it watches.
 fn wanted(engine: &Engine, connection: &Connection, queue: &Queue) -> WantedSet {
     let mut wanted = WantedSet::new();
+    // CLIENT TRACKING may be one of the commands.
+    let tracks = |(entry, _): &(&Entry, _)| entry.spec.name == "TRACKING";
+    let marks = connection.may_mark() || queue.commands.iter().any(tracks);
     queue.each(engine, connection.database, |entry, args, database| {
-        want_keys(engine, entry, args, database, &mut wanted);
+        want_keys(engine, entry, args, (database, marks), &mut wanted);
     });
     if let Some(watching) = &connection.watching {
         let shared = |key: &WatchedKey| Wanted { place: key.place, mode: Mode::Shared };

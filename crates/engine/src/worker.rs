@@ -9,7 +9,7 @@ use crate::connection::{Close, Connection, Peer, State, Status};
 use crate::cycle::Cycle;
 use crate::engine::{Engine, Shared};
 use crate::mail::Mail;
-use crate::pubsub::{Audience, Inbox, Unpublished};
+use crate::pubsub::{Audience, Inbox};
 use crate::stats;
 use crate::tuning::{Tuning, refusal};
 use caudal_commands::Random;
@@ -109,15 +109,13 @@ pub struct Worker {
     pub(crate) at_token: VecDeque<u64>,
     /// Why the run that goes on must be undone.
     pub(crate) trouble: Option<Trouble>,
-    /// What that run has published: sent when it is known that it stays.
-    pub(crate) unpublished: Vec<Unpublished>,
 }
 
 impl Worker {
     pub(crate) fn new(engine: Arc<Engine>, id: usize) -> Worker {
         let seed = engine.environment.seed ^ (id as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         caudal_table::memory::register_thread();
-        Worker {
+        let mut worker = Worker {
             tuning: Tuning::of(&engine),
             users: engine.access.users(),
             cycle: Cycle::new(id, engine.environment.workers),
@@ -153,8 +151,9 @@ impl Worker {
             has_token: false,
             at_token: VecDeque::new(),
             trouble: None,
-            unpublished: Vec::new(),
-        }
+        };
+        worker.listen_to_news();
+        worker
     }
 
     /// This worker's part that others read.
@@ -164,7 +163,7 @@ impl Worker {
 
     /// Keeps the effects of writes from now on; [`Worker::take_effects`] gives them.
     pub fn listen_to_effects(&mut self) {
-        self.effects = Effects::listening();
+        self.effects.listen();
     }
 
     /// The effects since they were last taken, as RESP commands.
@@ -258,7 +257,7 @@ impl Worker {
     fn turn(&mut self, now: Now) {
         self.now = now;
         if self.tuning.version != self.engine.config_version() {
-            self.tuning = Tuning::of(&self.engine);
+            self.retune();
         }
         self.follow_users();
         self.read_mail();
@@ -285,6 +284,7 @@ impl Worker {
         stats::add(&self.shared().stats.turns, 1);
         self.check_memory();
         self.run_cycle(engine);
+        self.broadcast_changes();
         let mut left = TURN_COMMANDS_MAX;
         while left > 0 && !self.ready.is_empty() && !engine.gate.is_closed_to(self.id) {
             left = left.saturating_sub(self.run_batch(engine).max(1));
@@ -351,6 +351,8 @@ impl Worker {
         self.forget_wait(state);
         self.forget_watches_later(&mut connection);
         self.unsubscribe_all(&mut connection);
+        self.end_tracking(&mut connection);
+        self.end_monitoring(&mut connection);
         self.engine.clients.remove(connection.info.id);
         self.by_id.remove(&connection.info.id);
         self.free.push(token);
@@ -389,6 +391,12 @@ impl Worker {
                 self.mark_outgoing(token);
             }
         }
+    }
+
+    /// Takes the configuration as it stands.
+    pub(crate) fn retune(&mut self) {
+        self.tuning = Tuning::of(&self.engine);
+        self.listen_to_news();
     }
 
     /// Compares the memory in use with `maxmemory`.

@@ -1,37 +1,12 @@
 //! Publishing and subscribing as connections see it: confirmations, messages, their order and
 //! their counts.
 
+mod messages;
+
 use caudal_engine::Close;
 use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode, spell};
-
-/// All that a connection has got, frame by frame.
-fn heard(local: &mut Local, client: Client) -> Vec<String> {
-    let bytes = local.receive(client);
-    let mut at = 0;
-    let mut frames = Vec::new();
-    while at < bytes.len() {
-        let (frame, used) = caudal_wire::frame::parse(&bytes[at..])
-            .expect("frames are well formed")
-            .expect("frames are whole");
-        frames.push(spell(&frame));
-        at += used;
-    }
-    frames
-}
-
-/// Sends several commands at once and gives all replies.
-fn pipeline(local: &mut Local, client: Client, lines: &[&str]) -> Vec<String> {
-    let command =
-        |line: &&str| encode(&caudal_text::words::split(line.as_bytes()).expect("balanced quotes"));
-    let bytes: Vec<u8> = lines.iter().flat_map(command).collect();
-    local.send(client, &bytes);
-    heard(local, client)
-}
-
-fn say(local: &mut Local, client: Client, line: &str) -> Vec<String> {
-    pipeline(local, client, &[line])
-}
+use caudal_engine::local::{Client, Local, encode};
+use messages::{heard, pipeline, say};
 
 #[test]
 fn subscribers_on_every_worker_get_every_message_in_order() {
@@ -310,7 +285,7 @@ fn errors_are_worded_as_in_valkey() {
 
 #[test]
 fn a_flood_of_messages_arrives_whole_and_holds_nobody_for_ever() {
-    const COUNT: usize = 4000;
+    const COUNT: usize = 1200;
     let mut local = Local::new(Config::default(), 2);
     let (publisher, subscriber) = (local.connect(0), local.connect(1));
     let line = "CONFIG SET client-output-buffer-limit \"pubsub 0 0 0\"";

@@ -1,11 +1,17 @@
 //! The effects of commands: each write as the deterministic commands that redo it.
 //!
+//! Beside them the news of keys for whoever listens: both follow from every change.
+//!
 //! Nothing is kept while no journal, replica or test listens. What must stay true: replaying the
 //! effects from an empty keyspace, in order, gives the same keyspace.
 
+use crate::News;
+
 /// The effects of the commands run so far, as RESP commands.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Effects {
+    /// What is told of keys.
+    pub news: News,
     listening: bool,
     bytes: Vec<u8>,
     /// Database of the last effect in `bytes`.
@@ -22,9 +28,9 @@ pub struct Begun {
 }
 
 impl Effects {
-    /// Effects that somebody will take.
-    pub fn listening() -> Effects {
-        Effects { listening: true, ..Effects::default() }
+    /// Keeps the effects from now on: somebody will take them.
+    pub fn listen(&mut self) {
+        self.listening = true;
     }
 
     /// Whether anybody listens; if not, making effects can be left out.

@@ -21,6 +21,27 @@ pub enum Class {
     Expired,
     /// `n`: a key that was not there before.
     New,
+    /// `e`: removed to make room.
+    Evicted,
+    /// `m`: somebody read a key that is not there.
+    KeyMiss,
+}
+
+impl Class {
+    /// Each class with its letter in `notify-keyspace-events`.
+    pub const LETTERS: [(Class, char); 11] = [
+        (Class::Generic, 'g'),
+        (Class::String, '$'),
+        (Class::List, 'l'),
+        (Class::Set, 's'),
+        (Class::Hash, 'h'),
+        (Class::SortedSet, 'z'),
+        (Class::Expired, 'x'),
+        (Class::New, 'n'),
+        (Class::Stream, 't'),
+        (Class::Evicted, 'e'),
+        (Class::KeyMiss, 'm'),
+    ];
 }
 
 /// An event of a key.
@@ -63,6 +84,10 @@ impl Event {
     }
     /// The key's time was over.
     pub const EXPIRED: Event = Event { class: Class::Expired, name: "expired" };
+    /// Somebody read the key, and it is not there.
+    pub const KEY_MISS: Event = Event { class: Class::KeyMiss, name: "keymiss" };
+    /// The key was not there before.
+    pub const NEW: Event = Event { class: Class::New, name: "new" };
     /// The key was deleted.
     pub const DEL: Event = Event::generic("del");
 }

@@ -112,7 +112,12 @@ impl Keys<'_, '_> {
     pub fn observe(&self, key: &Key<'_>) -> Option<RecordRef<'_>> {
         let found = self.peek(key);
         let counters = self.counters;
-        Counters::count(if found.is_some() { &counters.hits } else { &counters.misses }, 1);
+        if found.is_some() {
+            Counters::count(&counters.hits, 1);
+        } else {
+            Counters::count(&counters.misses, 1);
+            self.effects.news.tell(self.database, key.bytes, Event::KEY_MISS);
+        }
         found
     }
 
@@ -224,8 +229,13 @@ impl Keys<'_, '_> {
             // Replaying does not expire by the clock: what stood there must go first.
             Counters::count(&self.counters.expired, 1);
             self.effects.push(database, [b"DEL".as_slice(), key.bytes].into_iter());
+            self.effects.news.tell(database, key.bytes, Event::EXPIRED);
+            self.effects.news.tell(database, key.bytes, Event::NEW);
         }
         self.counters.add(database, i64::from(is_new), 0);
+        if is_new {
+            self.effects.news.tell(database, key.bytes, Event::NEW);
+        }
         self.index_expiry(place, key, before, at);
         if kind != Kind::String || was_stream {
             self.became_ready(place, key, kind);
@@ -290,6 +300,10 @@ impl Keys<'_, '_> {
         expiry: Option<Millis>,
     ) {
         let expiry = expiry.map_or(SetExpiry::Clear, SetExpiry::At);
+        if self.effects.news.is_on() && self.peek_in(database, key).is_some() {
+            // What stood there was another key.
+            self.effects.news.tell(database, key.bytes, Event::NEW);
+        }
         value.with_new(|value| self.store(database, key, value, expiry));
     }
 
@@ -323,8 +337,9 @@ impl Keys<'_, '_> {
     /// A key changed in a way that its watchers need not know: what the groups of a stream have
     /// read.
     #[inline]
-    pub fn changed_aside(&mut self, _key: &Key<'_>, _event: Event) {
+    pub fn changed_aside(&mut self, key: &Key<'_>, event: Event) {
         self.changes += 1;
+        self.effects.news.tell(self.database, key.bytes, event);
     }
 
     /// A key changed in another database.
@@ -335,14 +350,18 @@ impl Keys<'_, '_> {
     }
 
     #[inline]
-    fn note(&mut self, key: &Key<'_>, _event: Event) {
+    fn note(&mut self, key: &Key<'_>, event: Event) {
         let place = self.place(key);
         let guard = self.held.at(place).expect("a command's keys are locked");
-        let Some(side) = guard.side() else { return };
-        if !self.held.has_undo() {
-            return side.watches.touch(key.bytes);
+        if guard.side().is_some() {
+            if self.held.has_undo() {
+                self.held.touch_later(place, key);
+            } else {
+                self.held.touch(place, key.bytes, &self.effects.news);
+            }
         }
-        self.held.touch_later(place, key);
+        self.effects.news.note_change(key.bytes, self.effects.news.author());
+        self.effects.news.tell(self.database, key.bytes, event);
     }
 
     /// Adds effects that remove the keys that the command missed because they are past their

@@ -5,8 +5,9 @@ use crate::held::{Busy, Held, Wanted, place_of};
 use crate::parking::{Parked, Parking};
 use crate::side::{Side, SlotSide};
 use crate::watches::{Watch, WatchedKey};
-use crate::{Counters, Effects, Millis, Place, Ready};
+use crate::{Counters, Effects, Event, Millis, News, Place, Ready, Tracker};
 use caudal_table::{Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 /// All databases. Shared by the workers.
@@ -113,7 +114,13 @@ impl Keyspace {
     }
 
     /// Exchanges the contents of two databases. The caller holds the gate: nobody holds a slot.
-    pub fn swap(&self, first: u8, second: u8, counters: &Counters, totals: [(i64, i64); 2]) {
+    pub fn swap(
+        &self,
+        (first, second): (u8, u8),
+        counters: &Counters,
+        totals: [(i64, i64); 2],
+        news: &News,
+    ) {
         if first == second {
             return;
         }
@@ -133,9 +140,8 @@ impl Keyspace {
             if one.table().len() + two.table().len() == 0 {
                 continue;
             }
-            for (at, other) in [(&*one, &*two), (&*two, &*one)] {
-                touch_present(at.side(), at.table(), other.table(), &self.hasher);
-            }
+            touch_present(one, two, &self.hasher, news);
+            touch_present(two, one, &self.hasher, news);
             std::mem::swap(one.table_mut(), two.table_mut());
             swap_expiry(one.side_mut(), two.side_mut());
         }
@@ -173,7 +179,7 @@ impl Keyspace {
 
     /// Empties a database. The caller holds the gate. What was in it is returned, to be freed in
     /// slices.
-    pub fn flush(&self, database: u8, counters: &Counters) -> Vec<Table> {
+    pub fn flush(&self, database: u8, counters: &Counters, news: &News) -> Vec<Table> {
         let mut detached = Vec::new();
         if self.databases[usize::from(database)].get().is_none() {
             return detached;
@@ -184,6 +190,11 @@ impl Keyspace {
                 unreachable!("the gate is closed: no slot is locked")
             };
             let Some(guard) = held.at_mut(place) else { continue };
+            if let Some(side) = guard.side_mut() {
+                // All who track are told that everything is gone.
+                side.trackers.clear(&news.interest);
+                tidy(guard.side_mut());
+            }
             if guard.table().is_empty() {
                 continue;
             }
@@ -217,6 +228,38 @@ impl Keyspace {
             }
             tidy(guard.side_mut());
         }
+    }
+
+    /// Marks a key that `tracker` has read (locked exclusive in `held`). If more than `keys_max`
+    /// keys are marked, others of the slot lose their marks, and whoever made these is told.
+    pub fn track(
+        &self,
+        held: &mut Held<'_>,
+        (place, key): (Place, &[u8]),
+        tracker: &Arc<Tracker>,
+        keys_max: usize,
+        news: &News,
+    ) {
+        let Some(guard) = held.at_mut(place) else { return };
+        let trackers = &mut guard.side_mut().get_or_insert_default().trackers;
+        trackers.add(key, tracker, &news.interest);
+        let excess = news.interest.keys.load(Relaxed).saturating_sub(keys_max);
+        if excess > 0 {
+            trackers.evict(excess, Some(key), news);
+        }
+    }
+
+    /// Takes marks of a slot away: of those who do not track any more, and of keys beyond
+    /// `keys_max`. A busy slot is left as it is.
+    pub fn sweep_trackers(&self, place: Place, keys_max: usize, news: &News) {
+        let wanted = Wanted { place, mode: Mode::Exclusive };
+        let Ok(mut held) = Held::one(self, wanted) else { return };
+        let Some(guard) = held.at_mut(place) else { return };
+        let Some(side) = guard.side_mut() else { return };
+        side.trackers.sweep(&news.interest);
+        let excess = news.interest.keys.load(Relaxed).saturating_sub(keys_max);
+        side.trackers.evict(excess, None, news);
+        tidy(guard.side_mut());
     }
 
     /// Removes a key about to be watched (locked exclusive in `held`) if it is past its expiry.
@@ -265,19 +308,30 @@ pub(crate) fn expire_key(
     if let Some(side) = guard.side_mut() {
         side.expiry.count(-1);
         side.watches.touch(key);
+        side.trackers.touch(key, 0, &effects.news);
     }
+    effects.news.note_change(key, 0);
     counters.add(database, -1, -1);
     Counters::count(&counters.expired, 1);
     effects.push(database, [b"DEL".as_slice(), key].into_iter());
+    effects.news.tell(database, key, Event::EXPIRED);
 }
 
-/// Marks the watches of keys that are in either table.
-fn touch_present(side: &Side, here: &Table, there: &Table, hasher: &KeyHasher) {
+/// Tells whoever watches a key of `here`, or has read it, that is in either table.
+fn touch_present(
+    here: &mut Guard<'_, Side>,
+    there: &Guard<'_, Side>,
+    hasher: &KeyHasher,
+    news: &News,
+) {
+    let (table, side) = here.parts_mut();
     if let Some(side) = side {
-        side.watches.touch_where(|key| {
+        let is_present = |key: &[u8]| {
             let hash = hasher.hash(key);
-            here.find(hash, key).is_some() || there.find(hash, key).is_some()
-        });
+            table.find(hash, key).is_some() || there.table().find(hash, key).is_some()
+        };
+        side.watches.touch_where(is_present);
+        side.trackers.touch_where(is_present, news);
     }
 }
 
@@ -294,8 +348,12 @@ fn swap_expiry(one: &mut Side, two: &mut Side) {
 
 /// Frees a side that holds nothing any more.
 pub(crate) fn tidy(side: &mut Side) {
-    let empty =
-        |at: &SlotSide| at.expiry.is_empty() && at.waiters.is_empty() && at.watches.is_empty();
+    let empty = |at: &SlotSide| {
+        at.expiry.is_empty()
+            && at.waiters.is_empty()
+            && at.watches.is_empty()
+            && at.trackers.is_empty()
+    };
     if side.as_ref().is_some_and(|at| empty(at)) {
         *side = None;
     }

@@ -1,6 +1,7 @@
 //! What a slot keeps beside its table: expiry index, waiters, watches. Guarded by the slot's lock.
 
 use crate::expiry::Expiry;
+use crate::trackers::Trackers;
 use crate::waiters::Waiters;
 use crate::watches::Watches;
 
@@ -16,4 +17,6 @@ pub struct SlotSide {
     pub(crate) waiters: Waiters,
     /// Clients that watch keys. Belong to (database, slot), and stay.
     pub(crate) watches: Watches,
+    /// Clients that read keys and are to be told of changes. Belong to (database, slot), and stay.
+    pub(crate) trackers: Trackers,
 }

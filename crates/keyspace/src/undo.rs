@@ -10,7 +10,7 @@ use crate::held::Held;
 use crate::keys::{Key, index_expiry};
 use crate::keyspace::tidy;
 use crate::side::Side;
-use crate::{Counters, Keyspace, Millis, Place};
+use crate::{Counters, Keyspace, Millis, News, Place};
 use caudal_table::{Guard, OwnedValue, RecordRef, Stamp};
 use std::collections::{BTreeMap, HashMap};
 
@@ -56,12 +56,21 @@ impl Held<'_> {
     }
 
     /// The changes stay: whoever watches the keys is told. The slots stay locked.
-    pub fn commit(&mut self) {
+    pub fn commit(&mut self, news: &News) {
         let Some(undo) = self.undo.take() else { return };
         for (place, key) in &undo.touched {
-            if let Some(side) = self.at(*place).and_then(|guard| guard.side().as_ref()) {
-                side.watches.touch(key);
-            }
+            self.touch(*place, key, news);
+        }
+    }
+
+    /// Tells whoever watches a key or has read it that it changed.
+    pub(crate) fn touch(&mut self, place: Place, key: &[u8], news: &News) {
+        let Some(guard) = self.at_mut(place) else { return };
+        let Some(side) = guard.side_mut() else { return };
+        side.watches.touch(key);
+        if !side.trackers.is_empty() {
+            side.trackers.touch(key, news.author(), news);
+            tidy(guard.side_mut());
         }
     }
 

@@ -50,7 +50,7 @@ impl MultiPop {
     ) -> Result<bool, Error> {
         for index in self.keys.clone() {
             let key = context.key(args, index);
-            if context.keys.list(&key)?.is_none() {
+            if context.keys.list_mut(&key)?.is_none() {
                 continue;
             }
             context.reply.array(2);

@@ -1,8 +1,9 @@
 //! DELIFEQ: the release of a lock by its owner.
 
 use super::text::Text;
-use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
+use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
+use caudal_table::ValueRef;
 
 pub(crate) const SPEC: Spec =
     Spec::new("DELIFEQ", "Removes a key if it holds exactly this string.")
@@ -15,7 +16,10 @@ pub(crate) const SPEC: Spec =
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
-    let value = context.keys.string(&key)?;
+    let value = context.keys.peek(&key).map(|record| record.value());
+    if let Some(ValueRef::Object(_)) = value {
+        return Err(Error::WRONG_TYPE);
+    }
     if value.is_none_or(|value| *Text::of(value) != *args.at(2)) {
         return context.reply_integer(0);
     }

@@ -87,6 +87,7 @@ fn lines_of(row: &'static Directive, value: &Value) -> Vec<Vec<String>> {
     let words = match value {
         Value::Words(words) => words.clone(),
         Value::Save(_) | Value::OutputLimits(_) => row.kind.split(&row.kind.render(value)),
+        Value::Events(events) => vec![events.written()],
         _ => vec![row.kind.render(value)],
     };
     let words_a_line = match row.kind {

@@ -54,16 +54,30 @@ impl Events {
         channels && EVERYTHING.chars().chain("mn".chars()).any(|letter| self.has(letter))
     }
 
+    /// As Valkey shows it: `A` stands for `n` as well, if that is on.
     pub(super) fn render(self) -> String {
         let on = |letter: &char| self.has(*letter);
         let mut out = String::new();
-        if EVERYTHING.chars().all(|letter| self.has(letter)) {
+        if self.has_everything() {
             out.push('A');
         } else {
-            out.extend(EVERYTHING.chars().filter(on));
+            out.extend(EVERYTHING.chars().chain(['n']).filter(on));
         }
-        out.extend(BESIDE.chars().filter(on));
+        out.extend(BESIDE.chars().filter(|letter| *letter != 'n').filter(on));
         out
+    }
+
+    /// For a file: nothing is left out.
+    pub(super) fn written(self) -> String {
+        let mut out = self.render();
+        if self.has_everything() && self.has('n') {
+            out.push('n');
+        }
+        out
+    }
+
+    fn has_everything(self) -> bool {
+        EVERYTHING.chars().all(|letter| self.has(letter))
     }
 
     fn bit(letter: char) -> Option<u32> {

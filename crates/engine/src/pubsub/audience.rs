@@ -11,7 +11,9 @@ use crate::connection::{Close, Connection};
 use crate::engine::Engine;
 use crate::mail::Mail;
 use crate::stats;
+use crate::tracking::{Invalidation, Tracking};
 use crate::worker::{Token, Worker};
+use caudal_wire::Output;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,9 +26,29 @@ const RECEIVERS_A_SLICE: usize = 4096;
 #[derive(Default)]
 pub(crate) struct Audience {
     topics: [HashMap<Arc<[u8]>, Vec<Token>>; TOPICS],
+    /// Those that want all changes of keys with a prefix.
+    prefixes: HashMap<Arc<[u8]>, Vec<Token>>,
+    /// Those that track.
+    pub(crate) trackers: Vec<Token>,
+    /// Those that monitor.
+    pub(crate) monitors: Vec<Token>,
 }
 
 impl Audience {
+    /// Adds a connection that wants all changes of keys with a prefix.
+    pub(crate) fn add_prefix(&mut self, prefix: &Arc<[u8]>, token: Token) {
+        self.prefixes.entry(Arc::clone(prefix)).or_default().push(token);
+    }
+
+    /// Removes it.
+    pub(crate) fn remove_prefix(&mut self, prefix: &[u8], token: Token) {
+        let Some(tokens) = self.prefixes.get_mut(prefix) else { return };
+        tokens.retain(|at| *at != token);
+        if tokens.is_empty() {
+            self.prefixes.remove(prefix);
+        }
+    }
+
     fn add(&mut self, topic: Topic, name: Arc<[u8]>, token: Token) {
         self.topics[topic as usize].entry(name).or_default().push(token);
     }
@@ -95,6 +117,11 @@ impl Subscriptions {
 }
 
 impl Connection {
+    /// After one of its reasons to listen has gone.
+    pub(crate) fn settle_listening(&mut self) {
+        self.listens = self.subscriptions.is_some() || self.tracking.is_some() || self.is_monitor;
+    }
+
     /// How many names of these topics it subscribes to: what a confirmation says.
     pub(crate) fn subscriptions(&self, topics: &[Topic]) -> usize {
         let names = |subscriptions: &Subscriptions| {
@@ -122,7 +149,9 @@ impl Worker {
         if connection.subscriptions.as_ref().is_some_and(|at| at.has(topic, name)) {
             return;
         }
-        let worker = u16::try_from(self.id).expect("few workers");
+        // A transaction with a subscription in it is never undone.
+        self.effects.news.tell_held();
+        let worker = self.number();
         let (inbox, postbox) = (&mut self.inbox, engine.workers[self.id].mailbox.postbox());
         let name = engine.pubsub.add(topic, name, worker, || inbox.take(postbox));
         self.catch_up(connection);
@@ -143,7 +172,8 @@ impl Worker {
         if connection.subscriptions.as_ref().is_none_or(|at| !at.has(topic, name)) {
             return;
         }
-        let worker = u16::try_from(self.id).expect("few workers");
+        self.effects.news.tell_held();
+        let worker = self.number();
         let (inbox, postbox) = (&mut self.inbox, engine.workers[self.id].mailbox.postbox());
         engine.pubsub.remove(topic, name, worker, || inbox.take(postbox));
         self.catch_up(connection);
@@ -152,7 +182,7 @@ impl Worker {
         subscriptions.topics[topic as usize].remove(name);
         if subscriptions.is_empty() {
             connection.subscriptions = None;
-            connection.listens = false;
+            connection.settle_listening();
         }
         connection.count_subscriptions(topic);
     }
@@ -160,8 +190,8 @@ impl Worker {
     /// Ends all subscriptions of a connection that is leaving, or new again.
     pub(crate) fn unsubscribe_all(&mut self, connection: &mut Connection) {
         let Some(subscriptions) = connection.subscriptions.take() else { return };
-        connection.listens = false;
-        let worker = u16::try_from(self.id).expect("few workers");
+        connection.settle_listening();
+        let worker = self.number();
         for topic in [Topic::Channel, Topic::Pattern, Topic::ShardChannel] {
             for name in subscriptions.names(topic) {
                 self.engine.pubsub.remove(topic, name, worker, || ());
@@ -185,6 +215,7 @@ impl Worker {
             let Some((number, post)) = self.inbox.pop(postbox) else { break };
             receivers += 1 + match post {
                 Post::Published(publication) => self.give_out(number, &publication),
+                other => self.give_out_to_few(number, &other),
             };
         }
         if self.inbox.is_empty() && postbox.end_flood(&engine.pubsub.floods) {
@@ -218,24 +249,85 @@ impl Worker {
         receivers
     }
 
+    /// Gives out what is for one connection, or for some that are told each by itself. Returns how
+    /// many.
+    fn give_out_to_few(&mut self, number: u64, post: &Post) -> usize {
+        let tokens: Vec<Token> = match post {
+            Post::Invalidated { connection, .. } | Post::Redirected { connection, .. } => {
+                self.token(*connection).into_iter().collect()
+            }
+            Post::Broadcast(broadcast) => {
+                self.audience.prefixes.get(&broadcast.prefix).cloned().unwrap_or_default()
+            }
+            Post::Flushed => self.audience.trackers.clone(),
+            Post::Monitored(_) => self.audience.monitors.clone(),
+            Post::Published(_) => Vec::new(),
+        };
+        for &token in &tokens {
+            let Some(mut connection) = self.connections[token].take() else { continue };
+            if connection.heard <= number && connection.close == Close::No {
+                self.hear(&mut connection, post);
+                self.check_output_limit(&mut connection);
+                connection.info.output.store(connection.output.bytes() as u64, Relaxed);
+            }
+            self.connections[token] = Some(connection);
+            self.mark_outgoing(token);
+        }
+        tokens.len()
+    }
+
+    /// Gives a connection what is for it of a post.
+    fn hear(&mut self, connection: &mut Connection, post: &Post) {
+        let own = |id: u64| id == connection.info.id;
+        match post {
+            Post::Published(publication) => {
+                let Some(subscriptions) = connection.subscriptions.take() else { return };
+                let protocol = connection.protocol;
+                for message in subscriptions.hears(publication) {
+                    message.append_to(self.messages(connection), protocol);
+                }
+                connection.subscriptions = Some(subscriptions);
+            }
+            Post::Invalidated { connection: id, what } if own(*id) => {
+                self.invalidate(connection, what);
+            }
+            Post::Redirected { connection: id, what } if own(*id) => {
+                self.append_invalidation(connection, what, true);
+            }
+            Post::Broadcast(broadcast) => {
+                let wants = |at: &Tracking| at.prefixes.contains(&broadcast.prefix);
+                if connection.tracking.as_deref().is_some_and(wants) {
+                    self.hear_broadcast(connection, broadcast);
+                }
+            }
+            Post::Flushed => self.invalidate(connection, &Arc::new(Invalidation::EVERYTHING)),
+            Post::Monitored(line) if connection.is_monitor => {
+                self.messages(connection).tail().extend_from_slice(line);
+            }
+            Post::Invalidated { .. } | Post::Redirected { .. } | Post::Monitored(_) => {}
+        }
+    }
+
+    /// Where messages for a connection go: behind its transaction's reply while that is written,
+    /// and never where CLIENT REPLY takes them away.
+    pub(crate) fn messages<'o>(&'o mut self, connection: &'o mut Connection) -> &'o mut Output {
+        if self.in_transaction {
+            return &mut self.after_exec;
+        }
+        connection.unmuted.as_deref_mut().unwrap_or(&mut connection.output)
+    }
+
     /// Gives a connection the post that waits for it and that was made by now; its worker has taken
     /// it out to run its commands.
     pub(crate) fn catch_up(&mut self, connection: &mut Connection) {
         let from = connection.heard;
         connection.heard = self.inbox.end();
-        let Some(subscriptions) = connection.subscriptions.as_deref() else { return };
-        let target = if self.in_transaction {
-            &mut self.after_exec
-        } else {
-            connection.unmuted.as_deref_mut().unwrap_or(&mut connection.output)
-        };
-        for post in self.inbox.since(from) {
-            match post {
-                Post::Published(publication) => subscriptions
-                    .hears(publication)
-                    .for_each(|message| message.append_to(target, connection.protocol)),
-            }
+        if !connection.listens {
+            return;
         }
+        let inbox = std::mem::take(&mut self.inbox);
+        inbox.since(from).for_each(|post| self.hear(connection, post));
+        self.inbox = inbox;
     }
 
     /// After a command of a connection that receives messages.

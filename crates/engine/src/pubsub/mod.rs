@@ -13,6 +13,7 @@
 
 mod audience;
 mod message;
+mod notify;
 mod post;
 mod registry;
 
@@ -20,11 +21,13 @@ pub(crate) use audience::{Audience, Subscriptions};
 pub(crate) use post::{Floods, Inbox, Post, Postbox};
 
 use crate::engine::Shared;
+use caudal_keyspace::Interest;
 use caudal_text::glob::{self, Case};
 use message::{Message, Payload, Publication};
-use registry::{Counts, Names, Rules, total};
+use registry::{Counts, Map, Names, Rules, total};
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Release};
+use std::sync::{Arc, RwLockReadGuard};
 
 /// What a connection subscribes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +40,6 @@ pub(crate) enum Topic {
     ShardChannel,
 }
 
-/// A message on its way to a channel, held back.
-pub(crate) struct Unpublished {
-    pub(crate) topic: Topic,
-    pub(crate) channel: Box<[u8]>,
-    pub(crate) payload: Box<[u8]>,
-}
-
 /// How many topics there are; each is an index.
 pub(crate) const TOPICS: usize = 3;
 
@@ -53,21 +49,56 @@ pub(crate) struct PubSub {
     channels: Names,
     shard_channels: Names,
     patterns: Rules,
+    /// Prefixes of keys that connections want all changes of.
+    prefixes: Rules,
+    pub(crate) interest: Arc<Interest>,
+    /// How many connections track.
+    pub(crate) trackers: AtomicUsize,
+    /// How many connections have ceased to track: their marks are still to be swept.
+    pub(crate) ended_trackers: AtomicU64,
+    /// How many connections monitor, by worker.
+    pub(crate) monitors: Box<[AtomicUsize]>,
+    /// How many these are together.
+    pub(crate) monitored: AtomicUsize,
     pub(crate) floods: Floods,
 }
 
 impl PubSub {
     /// Nobody listens yet.
     pub(crate) fn new(workers: Arc<[Shared]>) -> PubSub {
-        let (channels, shard_channels) = (Names::new(), Names::new());
-        let (patterns, floods) = (Rules::default(), Floods::default());
-        PubSub { workers, channels, shard_channels, patterns, floods }
+        PubSub {
+            monitors: workers.iter().map(|_| AtomicUsize::new(0)).collect(),
+            workers,
+            channels: Names::new(),
+            shard_channels: Names::new(),
+            patterns: Rules::default(),
+            prefixes: Rules::default(),
+            interest: Arc::default(),
+            trackers: AtomicUsize::new(0),
+            ended_trackers: AtomicU64::new(0),
+            monitored: AtomicUsize::new(0),
+            floods: Floods::default(),
+        }
+    }
+
+    /// Whether nobody subscribes to any channel or pattern.
+    fn is_deaf(&self) -> bool {
+        self.channels.len() == 0 && self.patterns.len() == 0
+    }
+
+    /// Publishes to a channel, or to one of a shard. Returns how many connections get the message.
+    fn publish_to(&self, is_shard: bool, channel: &[u8], payload: &[u8]) -> usize {
+        if is_shard {
+            self.publish_in_shard(channel, payload)
+        } else {
+            self.publish(channel, payload)
+        }
     }
 
     /// Publishes to a channel. Returns how many connections get the message; one that subscribes
     /// to the channel and to patterns counts for each.
-    pub(crate) fn publish(&self, channel: &[u8], payload: &[u8]) -> usize {
-        if self.channels.len() == 0 && self.patterns.len() == 0 {
+    fn publish(&self, channel: &[u8], payload: &[u8]) -> usize {
+        if self.is_deaf() {
             return 0;
         }
         let payload = Payload::of(payload);
@@ -97,7 +128,7 @@ impl PubSub {
     }
 
     /// Publishes to a channel of a shard. Returns how many connections get the message.
-    pub(crate) fn publish_in_shard(&self, channel: &[u8], payload: &[u8]) -> usize {
+    fn publish_in_shard(&self, channel: &[u8], payload: &[u8]) -> usize {
         if self.shard_channels.len() == 0 {
             return 0;
         }
@@ -114,26 +145,19 @@ impl PubSub {
         })
     }
 
-    /// Publishes to a channel of either kind. Returns how many connections get the message.
-    pub(crate) fn publish_to(&self, topic: Topic, channel: &[u8], payload: &[u8]) -> usize {
-        match topic {
-            Topic::ShardChannel => self.publish_in_shard(channel, payload),
-            Topic::Channel | Topic::Pattern => self.publish(channel, payload),
+    /// How many connections would get a message now.
+    pub(crate) fn receivers(&self, is_shard: bool, channel: &[u8]) -> usize {
+        if is_shard {
+            return self.subscribers(Topic::ShardChannel, channel);
         }
-    }
-
-    /// How many connections would get a message that was published now.
-    pub(crate) fn receivers(&self, topic: Topic, channel: &[u8]) -> usize {
-        let named = self.subscribers(topic, channel);
-        if topic == Topic::ShardChannel {
-            return named;
-        }
+        // Nobody takes a channel's lock with that of the patterns in hand.
+        let subscribers = self.subscribers(Topic::Channel, channel);
         let patterns = self.patterns.all();
-        let patterns = patterns.iter().flat_map(|patterns| patterns.iter());
-        let matching = patterns
+        let matching = patterns.iter().flat_map(|patterns| patterns.iter());
+        let matching = matching
             .filter(|(pattern, _)| glob::matches(pattern, channel, Case::Sensitive))
             .map(|(_, counts)| total(counts));
-        named + matching.sum::<usize>()
+        subscribers + matching.sum::<usize>()
     }
 
     /// The channels with subscribers that match a pattern.
@@ -159,7 +183,7 @@ impl PubSub {
     /// Counts a worker's subscriber and gives the name to share; `then` runs at that instant.
     fn add(&self, topic: Topic, name: &[u8], worker: u16, then: impl FnOnce()) -> Arc<[u8]> {
         match topic {
-            Topic::Pattern => self.patterns.add(name, worker, then),
+            Topic::Pattern => self.patterns.add(name, worker, |_| then()),
             _ => self.names(topic).add(name, worker, then),
         }
     }
@@ -167,7 +191,7 @@ impl PubSub {
     /// Takes a worker's subscriber away; `then` runs at that instant.
     fn remove(&self, topic: Topic, name: &[u8], worker: u16, then: impl FnOnce()) {
         match topic {
-            Topic::Pattern => self.patterns.remove(name, worker, then),
+            Topic::Pattern => self.patterns.remove(name, worker, |_| then()),
             _ => self.names(topic).remove(name, worker, then),
         }
     }
@@ -179,9 +203,33 @@ impl PubSub {
     fn post(&self, receivers: &Receivers, publication: Publication) {
         let publication = Arc::new(publication);
         for worker in &receivers.workers {
-            let post = Post::Published(Arc::clone(&publication));
-            self.workers[usize::from(*worker)].mailbox.post(post, &self.floods);
+            self.post_to(*worker, Post::Published(Arc::clone(&publication)));
         }
+    }
+
+    /// Leaves a message for connections of a worker.
+    pub(crate) fn post_to(&self, worker: u16, post: Post) {
+        self.workers[usize::from(worker)].mailbox.post(post, &self.floods);
+    }
+
+    /// Leaves a message for connections of all workers.
+    pub(crate) fn post_to_all(&self, post: &Post) {
+        self.workers.iter().for_each(|worker| worker.mailbox.post(post.clone(), &self.floods));
+    }
+
+    /// Counts a connection that wants all changes of keys with a prefix.
+    pub(crate) fn add_prefix(&self, prefix: &[u8], worker: u16) -> Arc<[u8]> {
+        self.prefixes.add(prefix, worker, |len| self.interest.prefixes.store(len, Release))
+    }
+
+    /// One that does not any more.
+    pub(crate) fn remove_prefix(&self, prefix: &[u8], worker: u16) {
+        self.prefixes.remove(prefix, worker, |len| self.interest.prefixes.store(len, Release));
+    }
+
+    /// Who wants all changes of which prefixes; none if nobody does.
+    pub(crate) fn prefixes(&self) -> Option<RwLockReadGuard<'_, Map>> {
+        self.prefixes.all()
     }
 }
 

@@ -5,6 +5,7 @@
 //! to it are held back (by dispatch) until it is empty.
 
 use super::message::Publication;
+use crate::tracking::{Broadcast, Invalidation};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(crate) enum Post {
     /// Something was published to a channel.
     Published(Arc<Publication>),
+    /// A key changed that a connection, which tracks, has read.
+    Invalidated { connection: u64, what: Arc<Invalidation> },
+    /// As above, for the connection that another one redirects to.
+    Redirected { connection: u64, what: Arc<Invalidation> },
+    /// Keys changed with a prefix that connections want all changes of.
+    Broadcast(Arc<Broadcast>),
+    /// Everything is gone: for all that track.
+    Flushed,
+    /// A line of MONITOR.
+    Monitored(Arc<[u8]>),
 }
 
 impl Post {
@@ -21,6 +32,10 @@ impl Post {
     fn weight(&self) -> usize {
         let bytes = match self {
             Post::Published(publication) => publication.bytes(),
+            Post::Invalidated { what, .. } | Post::Redirected { what, .. } => what.bytes(),
+            Post::Broadcast(broadcast) => broadcast.bytes(),
+            Post::Flushed => 0,
+            Post::Monitored(line) => line.len(),
         };
         1 + bytes / 1024
     }

@@ -15,9 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 const SHARDS: usize = 64;
 
 /// How many subscribers each worker has. No count is zero.
-pub(super) type Counts = SmallVec<[(u16, u32); 2]>;
+pub(crate) type Counts = SmallVec<[(u16, u32); 2]>;
 
-type Map = HashMap<Arc<[u8]>, Counts>;
+/// Names with the subscribers of each worker.
+pub(crate) type Map = HashMap<Arc<[u8]>, Counts>;
 
 /// Adds up the subscribers of all workers.
 pub(super) fn total(counts: &Counts) -> usize {
@@ -129,21 +130,23 @@ impl Rules {
         self.len.load(Ordering::Acquire)
     }
 
-    /// Counts a subscriber; `then` runs at the instant at which it begins to count.
-    pub(super) fn add(&self, rule: &[u8], worker: u16, then: impl FnOnce()) -> Arc<[u8]> {
+    /// Counts a subscriber; `then` runs at the instant at which it begins to count, with the number
+    /// of rules.
+    pub(super) fn add(&self, rule: &[u8], worker: u16, then: impl FnOnce(usize)) -> Arc<[u8]> {
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
         let (rule, _) = add(&mut rules, rule, worker);
         self.len.store(rules.len(), Ordering::Release);
-        then();
+        then(rules.len());
         rule
     }
 
-    /// Takes a subscriber away; `then` runs at the instant at which it ceases to count.
-    pub(super) fn remove(&self, rule: &[u8], worker: u16, then: impl FnOnce()) {
+    /// Takes a subscriber away; `then` runs at the instant at which it ceases to count, with the
+    /// number of rules.
+    pub(super) fn remove(&self, rule: &[u8], worker: u16, then: impl FnOnce(usize)) {
         let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
         remove(&mut rules, rule, worker);
         self.len.store(rules.len(), Ordering::Release);
-        then();
+        then(rules.len());
     }
 
     /// All rules, which stay what they are while this is held; none if there are none.
@@ -176,12 +179,12 @@ mod tests {
     fn rules_are_gone_with_their_last_subscriber() {
         let rules = Rules::default();
         assert!(rules.all().is_none());
-        rules.add(b"a*", 0, || ());
-        rules.add(b"a*", 3, || ());
+        rules.add(b"a*", 0, |_| ());
+        rules.add(b"a*", 3, |_| ());
         assert_eq!(rules.all().map(|all| all.len()), Some(1));
-        rules.remove(b"a*", 0, || ());
-        rules.remove(b"a*", 3, || ());
-        rules.remove(b"a*", 3, || ());
+        rules.remove(b"a*", 0, |_| ());
+        rules.remove(b"a*", 3, |_| ());
+        rules.remove(b"a*", 3, |_| ());
         assert!(rules.all().is_none());
     }
 }

@@ -4,7 +4,6 @@ use crate::config::{Config, Peer, SetError};
 use crate::session::{
     ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, acl, help, on_server,
 };
-use crate::tuning::Tuning;
 use caudal_commands::{Args, Error, Group, Spec};
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
@@ -72,7 +71,7 @@ fn set(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         session.set_default_password(change.value.as_bytes());
     }
     // Commands that follow in this turn see the change; other workers see it with their next turn.
-    session.worker.tuning = Tuning::of(session.engine);
+    session.worker.retune();
     session.worker.check_memory();
     session.reply_ok()
 }

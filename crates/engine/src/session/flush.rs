@@ -77,12 +77,13 @@ fn flush(
     worker.alone(engine, connection, |worker, connection| {
         let shared = &engine.workers[worker.id];
         for database in databases.clone() {
-            let tables = engine.keyspace.flush(database, &shared.counters);
+            let tables = engine.keyspace.flush(database, &shared.counters, &worker.effects.news);
             let removed = tables.iter().map(|table| table.len() as u64).sum();
             stats::add(&shared.stats.changes, removed);
             worker.garbage.extend(tables);
         }
         worker.effects.push(connection.database, std::iter::once(effect));
+        Worker::tell_flushed(engine);
         connection.reply().ok();
         if engine.sum(|at| &at.stats.blocked) > 0 {
             worker.find_ready(engine, &databases.collect::<Vec<u8>>());
@@ -110,7 +111,7 @@ fn swap(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
             let signed = |count| i64::try_from(count).expect("fewer keys than 2^63");
             (signed(totals.keys), signed(totals.volatile))
         });
-        engine.keyspace.swap(first, second, &shared.counters, totals);
+        engine.keyspace.swap((first, second), &shared.counters, totals, &worker.effects.news);
         stats::add(&shared.stats.changes, 1);
         let words = [b"SWAPDB".as_slice(), args.at(1), args.at(2)];
         worker.effects.push(connection.database, words.into_iter());

@@ -20,6 +20,7 @@ mod latency;
 mod logs;
 mod memory;
 mod modules;
+mod monitor;
 mod pubsub;
 mod replication;
 mod scripts;
@@ -36,6 +37,8 @@ use crate::worker::Worker;
 use caudal_commands::{Args, Command, Error, Flags, Group, Spec};
 use caudal_keyspace::Held;
 use caudal_wire::Reply;
+
+pub(crate) use monitor::Caller;
 
 /// What a session command may touch. It is called with no slot locked, but inside EXEC.
 pub(crate) struct Session<'s, 'k> {
@@ -111,6 +114,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         latency::COMMANDS,
         logs::COMMANDS,
         memory::COMMANDS,
+        monitor::COMMANDS,
         modules::COMMANDS,
         pubsub::COMMANDS,
         replication::COMMANDS,

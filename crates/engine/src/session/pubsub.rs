@@ -4,7 +4,7 @@
 //! take away.
 
 use crate::connection::Connection;
-use crate::pubsub::{Topic, Unpublished};
+use crate::pubsub::Topic;
 use crate::session::{DONE, Outcome, Session, SessionCommand, help};
 use caudal_commands::{Args, Error, Flags, Group, KeyFlags, Spec};
 use caudal_wire::Reply;
@@ -170,27 +170,12 @@ fn unsubscribe(session: &mut Session<'_, '_>, args: Args<'_>, wording: &Wording)
 }
 
 fn publish(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    publish_to(session, Topic::Channel, args.at(1), args.at(2))
+    let receivers = session.worker.publish(false, args.at(1), args.at(2));
+    session.reply_count(receivers)
 }
 
 fn publish_in_shard(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
-    publish_to(session, Topic::ShardChannel, args.at(1), args.at(2))
-}
-
-fn publish_to(
-    session: &mut Session<'_, '_>,
-    topic: Topic,
-    channel: &[u8],
-    payload: &[u8],
-) -> Outcome {
-    let pubsub = &session.engine.pubsub;
-    let receivers = if session.held.has_undo() {
-        let (channel_kept, payload) = (channel.into(), payload.into());
-        session.worker.unpublished.push(Unpublished { topic, channel: channel_kept, payload });
-        pubsub.receivers(topic, channel)
-    } else {
-        pubsub.publish_to(topic, channel, payload)
-    };
+    let receivers = session.worker.publish(true, args.at(1), args.at(2));
     session.reply_count(receivers)
 }
 

@@ -151,6 +151,8 @@ fn quit(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 fn reset(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
     session.worker.end_transaction(session.connection);
     session.worker.unsubscribe_all(session.connection);
+    session.worker.end_tracking(session.connection);
+    session.worker.end_monitoring(session.connection);
     session.worker.sign_off(session.connection);
     let connection = &mut *session.connection;
     connection.select(0);

@@ -37,7 +37,7 @@ pub(super) static ROWS: [Directive; 8] = [
         "536870912",
         "bytes of one argument",
     ),
-    Directive::waits(
+    Directive::works(
         "tracking-table-max-keys",
         Integer(0, MAX_I64),
         "1000000",
@@ -49,5 +49,10 @@ pub(super) static ROWS: [Directive; 8] = [
         "0",
         "evicting clients by their memory",
     ),
-    Directive::not_yet("notify-keyspace-events", Events, "", "keyspace notifications"),
+    Directive::works(
+        "notify-keyspace-events",
+        Events,
+        "",
+        "events of keys that are published: `K` or `E` for the channels, and the classes",
+    ),
 ];

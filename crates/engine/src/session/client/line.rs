@@ -2,16 +2,22 @@
 
 use crate::clients::ClientInfo;
 use crate::engine::Engine;
+use crate::tracking::face;
 use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The letters that say what a connection is, in Valkey's order; `N` if there is nothing to say.
 pub(super) fn flags(info: &ClientInfo) -> String {
     let mut flags = String::new();
+    let tracking = info.tracking.load(Relaxed);
     let marks = [
+        ('O', info.is_monitor.load(Relaxed)),
         ('P', info.is_subscriber()),
         ('x', info.queued.load(Relaxed) > 0),
         ('b', info.is_blocked()),
+        ('t', tracking & face::ON != 0),
+        ('R', tracking & face::BROKEN != 0),
+        ('B', tracking & face::BROADCAST != 0),
         ('U', info.peer.unix),
         ('e', info.no_evict.load(Relaxed)),
         ('T', info.no_touch.load(Relaxed)),
@@ -61,7 +67,10 @@ pub(crate) fn line(engine: &Engine, info: &ClientInfo, now_ms: u64) -> Vec<u8> {
     let mut push = |part: std::fmt::Arguments<'_>| {
         line.write_fmt(part).expect("a vector takes everything");
     };
-    push(format_args!(" redir=-1"));
+    match info.tracking.load(Relaxed) {
+        0 => push(format_args!(" redir=-1")),
+        _ => push(format_args!(" redir={}", info.redirection.load(Relaxed))),
+    }
     push(format_args!(" resp={}", info.protocol.load(Relaxed)));
     push(format_args!(
         " lib-name={} lib-ver={}",

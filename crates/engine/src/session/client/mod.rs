@@ -4,6 +4,7 @@ mod filter;
 mod hold;
 mod line;
 mod list;
+mod tracking;
 
 pub(crate) use line::line;
 
@@ -27,8 +28,6 @@ const fn always(name: &'static str, summary: &'static str) -> Spec {
 const CAPA: Spec =
     always("CAPA", "Says what this client can do: REDIRECT.").since("8.0.0").arity(-3);
 const GETNAME: Spec = always("GETNAME", "Returns this connection's name.").since("2.6.9").arity(2);
-const GETREDIR: Spec =
-    always("GETREDIR", "Returns the client to which invalidations go.").since("6.0.0").arity(2);
 const ID: Spec = always("ID", "Returns this connection's id.").since("5.0.0").arity(2);
 const IMPORT_SOURCE: Spec =
     always("IMPORT-SOURCE", "Marks this connection as one that imports data: refused.")
@@ -57,16 +56,12 @@ const SETINFO: Spec = always("SETINFO", "Names the client library: LIB-NAME or L
     .tips(ALL_NODES_SUCCEED);
 const SETNAME: Spec =
     always("SETNAME", "Names this connection.").since("2.6.9").arity(3).tips(ALL_NODES_SUCCEED);
-const TRACKINGINFO: Spec =
-    spec("TRACKINGINFO", "Describes the tracking of this connection's reads.")
-        .since("6.2.0")
-        .arity(2);
-
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
+    tracking::CACHING,
     SessionCommand::new(CAPA, capa),
     SessionCommand::new(GETNAME, get_name),
-    SessionCommand::new(GETREDIR, get_redir),
+    tracking::GETREDIR,
     help::help("CLIENT", Group::Connection, "5.0.0"),
     SessionCommand::new(ID, id),
     SessionCommand::new(IMPORT_SOURCE, import_source),
@@ -79,7 +74,8 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(REPLY, reply),
     SessionCommand::new(SETINFO, set_info),
     SessionCommand::new(SETNAME, set_name),
-    SessionCommand::new(TRACKINGINFO, tracking_info),
+    tracking::TRACKING,
+    tracking::TRACKINGINFO,
     hold::UNBLOCK,
     hold::UNPAUSE,
 ];
@@ -190,23 +186,4 @@ fn capa(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
         session.connection.info.follows_redirections.store(true, Relaxed);
     }
     session.reply_ok()
-}
-
-/// Nobody tracks: -1, as in Redis.
-fn get_redir(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
-    session.reply().integer(-1);
-    DONE
-}
-
-fn tracking_info(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
-    let mut reply = session.reply();
-    reply.map(3);
-    reply.bulk(b"flags");
-    reply.set(1);
-    reply.bulk(b"off");
-    reply.bulk(b"redirect");
-    reply.integer(-1);
-    reply.bulk(b"prefixes");
-    reply.array(0);
-    DONE
 }

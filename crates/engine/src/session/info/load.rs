@@ -30,7 +30,7 @@ pub(super) fn clients(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("client_recent_max_output_buffer", most(|info| info.output.load(Relaxed)));
     let blocked = clients.iter().filter(|info| info.is_blocked()).count();
     text.field("blocked_clients", blocked);
-    text.field("tracking_clients", 0);
+    text.field("tracking_clients", engine.pubsub.trackers.load(Relaxed));
     text.field("pubsub_clients", clients.iter().filter(|info| info.is_subscriber()).count());
     text.field("watching_clients", watched.iter().filter(|keys| **keys > 0).count());
     text.field("clients_in_timeout_table", timed);
@@ -114,9 +114,9 @@ fn on_keys(engine: &Engine, text: &mut Text) {
         "total_active_defrag_time",
         "current_active_defrag_time",
     ]);
-    text.field("tracking_total_keys", 0);
-    text.field("tracking_total_items", 0);
-    text.field("tracking_total_prefixes", 0);
+    text.field("tracking_total_keys", engine.pubsub.interest.keys.load(Relaxed));
+    text.field("tracking_total_items", engine.pubsub.interest.marks.load(Relaxed));
+    text.field("tracking_total_prefixes", engine.pubsub.interest.prefixes.load(Relaxed));
 }
 
 fn on_replies(engine: &Engine, text: &mut Text) {
