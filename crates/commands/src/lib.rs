@@ -15,6 +15,7 @@ mod spec;
 
 mod bitmap;
 mod generic;
+mod geo;
 mod hash;
 mod list;
 mod set;

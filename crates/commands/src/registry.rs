@@ -47,6 +47,7 @@ pub fn all() -> impl Iterator<Item = &'static Command> {
     [
         crate::bitmap::COMMANDS,
         crate::generic::COMMANDS,
+        crate::geo::COMMANDS,
         crate::hash::COMMANDS,
         crate::list::COMMANDS,
         crate::set::COMMANDS,

@@ -186,6 +186,11 @@ impl KeyFlags {
         KeyFlags(self.0 | other.0)
     }
 
+    /// This set less the other.
+    pub const fn without(self, other: KeyFlags) -> KeyFlags {
+        KeyFlags(self.0 & !other.0)
+    }
+
     /// Whether all of `other` is set.
     pub const fn has(self, other: KeyFlags) -> bool {
         self.0 & other.0 == other.0
@@ -224,9 +229,12 @@ pub enum Find {
     InContent(&'static str),
     /// Behind the last STORE that is no argument of another option, from `first` on. With a note.
     AfterStore(&'static str),
+    /// One key, behind this word in any case, which may stand anywhere from `first` on: GEORADIUS'
+    /// STORE.
+    After(&'static str),
 }
 
-/// At most this many key specs a command: SORT has three.
+/// At most this many key specs a command: GEORADIUS and SORT have three.
 const KEY_SPECS_MAX: usize = 3;
 
 /// The facts of one command.
@@ -448,6 +456,11 @@ impl Spec {
     pub const fn key_after_store(self, index: u8, note: &'static str, flags: KeyFlags) -> Spec {
         let find = Find::AfterStore(note);
         self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
+    }
+    /// One key behind `word`, looked for from argument `from` on.
+    pub const fn key_after_word(self, word: &'static str, from: u8, flags: KeyFlags) -> Spec {
+        let find = Find::After(word);
+        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: from, find, flags })
     }
     const fn key_spec(mut self, spec: KeySpec) -> Spec {
         self.keys[self.keys_len as usize] = spec;

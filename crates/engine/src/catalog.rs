@@ -69,7 +69,7 @@ impl Entry {
             first_key: spec.keys().first().filter(is_key).and_then(|key| match key.find {
                 Find::Range { .. } => Some(usize::from(key.first)),
                 Find::Counted | Find::CountedPairs => Some(usize::from(key.first) + 1),
-                Find::Behind(_) | Find::InContent(_) | Find::AfterStore(_) => None,
+                Find::Behind(_) | Find::After(_) | Find::InContent(_) | Find::AfterStore(_) => None,
             }),
             spec,
             handler,
@@ -115,6 +115,13 @@ impl Entry {
                 Find::AfterStore(_) => {
                     if let Some(at) = after_store(args, first) {
                         each(at, key.flags);
+                    }
+                }
+                // Said twice, the last one counts, as in the commands that have these.
+                Find::After(word) => {
+                    let said = (first..args.len().saturating_sub(1)).rev();
+                    if let Some(at) = said.into_iter().find(|at| args.is(*at, word)) {
+                        each(at + 1, key.flags);
                     }
                 }
             }
@@ -165,7 +172,7 @@ impl Entry {
             }
             "SET" => KeyFlags::OW.and(KeyFlags::UPDATE),
             "BITFIELD" if !says("SET") && !says("INCRBY") => KeyFlags::RO.and(read),
-            _ => flags,
+            _ => flags.without(KeyFlags::VARIABLE),
         }
     }
 }

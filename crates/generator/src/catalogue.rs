@@ -6,6 +6,7 @@
 /// The groups, each with its templates.
 pub const GROUPS: [(&str, &[&str]); 8] = [
     ("bitmap", BITMAP),
+    ("geo", GEO),
     ("string", STRING),
     ("generic", GENERIC),
     ("list", LIST),
@@ -25,6 +26,26 @@ const BITMAP: &[&str] = &[
     "BITPOS <string> <digit> [<index> [<index> [BIT|BYTE|x]]]",
     "GETBIT <string> <offset>",
     "SETBIT <string> <offset> <digit>",
+];
+
+const GEO: &[&str] = &[
+    "GEOADD <geo> [NX|XX] [CH] (<longitude> <latitude> <member>)+",
+    "GEODIST <geo> <member> <member> [<unit>]",
+    "GEOHASH <geo> (<member>)+",
+    "GEOPOS <geo> (<member>)+",
+    "GEORADIUS <geo> <longitude> <latitude> <distance> <unit> [WITHDIST] [WITHHASH] [WITHCOORD] \
+        [COUNT <count>] [ASC|DESC]",
+    "GEORADIUS <geo> <longitude> <latitude> <distance> <unit> {STORE|STOREDIST} <geo>",
+    "GEORADIUS_RO <geo> <longitude> <latitude> <distance> <unit> [COUNT <count> ANY]",
+    "GEORADIUSBYMEMBER <geo> <member> <distance> <unit> [WITHDIST] [ASC|DESC] [STORE <geo>]",
+    "GEORADIUSBYMEMBER_RO <geo> <member> <distance> <unit> [WITHHASH]",
+    "GEOSEARCH <geo> {FROMMEMBER <member>|FROMLONLAT <longitude> <latitude>} \
+        {BYRADIUS <distance> <unit>|BYBOX <distance> <distance> <unit>} \
+        [ASC|DESC] [COUNT <count> [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
+    "GEOSEARCH <geo> BYPOLYGON 3 <longitude> <latitude> <longitude> <latitude> <longitude> \
+        <latitude> [COUNT <count> [ANY]] [WITHDIST]",
+    "GEOSEARCHSTORE <geo> <geo> FROMMEMBER <member> BYRADIUS <distance> <unit> [STOREDIST] \
+        [COUNT <count> [ANY]]",
 ];
 
 const STRING: &[&str] = &[

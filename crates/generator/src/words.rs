@@ -60,6 +60,12 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = if wrong { *random.of(&TYPES) } else { kind };
             key(kind, random)
         }
+        // Kept apart from other sorted sets: most scores of those lie in one corner of the map.
+        "geo" => {
+            let wrong = random.once_in(WRONG_TYPE_RARITY);
+            let kind = if wrong { *random.of(&TYPES) } else { kind };
+            key(kind, random)
+        }
         // Sorted sets of one score: the order of letters among several is not defined.
         "flat" => {
             let wrong = random.once_in(WRONG_TYPE_RARITY);
@@ -88,6 +94,17 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
         // Where to begin: what lies before the first is not defined.
         "from" => random.below(7).to_string(),
         "digit" => (*random.of(&["0", "0", "0", "1", "1", "1", "2", "x"])).to_owned(),
+        "longitude" | "latitude" if random.once_in(ODD_RARITY) => {
+            (*random.of(&["180", "-180", "85.05112878", "0", "190", "-86", "x"])).to_owned()
+        }
+        "longitude" | "latitude" => {
+            format!("{}.{:06}", random.below(8), random.below(1_000_000))
+        }
+        "distance" if random.once_in(ODD_RARITY) => {
+            (*random.of(&["0", "-1", "1e9", "x"])).to_owned()
+        }
+        "distance" => format!("{}.5", random.below(900)),
+        "unit" => (*random.of(&["m", "km", "km", "km", "KM", "mi", "ft", "yd"])).to_owned(),
         "field" => (*random.of(&FIELDS)).to_owned(),
         "bit" if random.once_in(2) => format!("#{}", random.below(9)),
         "bit" | "offset" => integer(random, 0, 100),

@@ -4,6 +4,7 @@
 //! sockets.
 #![forbid(unsafe_code)]
 
+pub mod geo;
 mod hash;
 mod item;
 mod limits;

@@ -251,7 +251,7 @@ fn compare(one: Item<'_>, other: Item<'_>) -> Ordering {
 }
 
 /// Stores a result, or removes the key if it is empty, and replies with its size.
-pub(super) fn store(
+pub(crate) fn store(
     context: &mut Context<'_, '_>,
     target: &Key<'_>,
     result: SortedSet,

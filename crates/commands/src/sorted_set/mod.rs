@@ -2,7 +2,7 @@
 
 mod bounds;
 mod bzpop;
-mod combine;
+pub(crate) mod combine;
 mod pop;
 mod scored;
 mod zadd;

@@ -140,22 +140,7 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
     reply.bulk(b"flags");
     key_flags(reply, key.flags);
     reply.bulk(b"begin_search");
-    reply.map(2);
-    reply.bulk(b"type");
-    if let Find::Behind(word) = key.find {
-        reply.bulk(b"keyword");
-        reply.bulk(b"spec");
-        reply.map(2);
-        reply.bulk(b"keyword");
-        reply.bulk(word.as_bytes());
-        reply.bulk(b"startfrom");
-    } else {
-        reply.bulk(b"index");
-        reply.bulk(b"spec");
-        reply.map(1);
-        reply.bulk(b"index");
-    }
-    reply.integer(i64::from(key.first));
+    begin_search(reply, key);
     let (kind, numbers) = match key.find {
         Find::Range { last, step } => {
             // The last key counts from the first one, or from the end.
@@ -166,6 +151,7 @@ fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
         // Half of what follows.
         Find::Behind(_) => ("range", [("lastkey", -1), ("keystep", 1), ("limit", 2)]),
         Find::Counted => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)]),
+        Find::After(_) => ("range", [("lastkey", 0), ("keystep", 1), ("limit", 0)]),
         Find::CountedPairs => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 2)]),
         Find::InContent(_) | Find::AfterStore(_) => unreachable!("they are described above"),
     };
@@ -195,6 +181,27 @@ fn describe_unknown_key(reply: &mut Reply<'_>, key: &KeySpec, note: &str) {
         reply.bulk(b"unknown");
         reply.bulk(b"spec");
         reply.map(0);
+    }
+}
+
+fn begin_search(reply: &mut Reply<'_>, key: &KeySpec) {
+    let first = i64::from(key.first);
+    reply.map(2);
+    reply.bulk(b"type");
+    if let Find::After(word) | Find::Behind(word) = key.find {
+        reply.bulk(b"keyword");
+        reply.bulk(b"spec");
+        reply.map(2);
+        reply.bulk(b"keyword");
+        reply.bulk(word.as_bytes());
+        reply.bulk(b"startfrom");
+        reply.integer(first);
+    } else {
+        reply.bulk(b"index");
+        reply.bulk(b"spec");
+        reply.map(1);
+        reply.bulk(b"index");
+        reply.integer(first);
     }
 }
 
