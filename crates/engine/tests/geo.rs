@@ -52,6 +52,17 @@ fn places_are_scores_of_a_sorted_set() {
 }
 
 #[test]
+fn a_member_too_long_makes_the_set_large_even_if_it_is_not_added() {
+    let (mut local, client) = sicily();
+    let long = "x".repeat(65);
+    assert_eq!(local.say(client, "OBJECT ENCODING g"), "listpack");
+    assert_eq!(local.say(client, &format!("GEOADD g XX 1 1 {long}")), ":0");
+    assert_eq!(local.say(client, "OBJECT ENCODING g"), "skiplist");
+    assert_eq!(local.say(client, &format!("GEOADD none XX 1 1 {long}")), ":0");
+    assert_eq!(local.say(client, "EXISTS none"), ":0");
+}
+
+#[test]
 fn adding_refuses_what_is_no_place() {
     let (mut local, client) = store();
     run(

@@ -131,6 +131,14 @@ impl SortedSet {
         }
     }
 
+    /// Prepares for a command that names a member and does not add it: one too long for a small
+    /// sorted set makes it large even so.
+    pub fn pass_over(&mut self, member: &[u8], limits: &Limits) {
+        if member.len() > limits.sorted_set_packed_value_bytes_max {
+            self.enlarge();
+        }
+    }
+
     /// Gives a member a score, which must not be NaN.
     pub fn insert(&mut self, member: &[u8], score: f64, limits: &Limits) -> Change {
         assert!(!score.is_nan(), "a score is a number");

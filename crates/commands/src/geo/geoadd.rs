@@ -63,6 +63,7 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
             let member = args.at(add.first + 3 * index + 2);
             let unwanted = if add.adds_only { set.contains(member) } else { !set.contains(member) };
             if (add.adds_only || add.moves_only) && unwanted {
+                set.pass_over(member, limits);
                 continue;
             }
             match set.insert(member, score, limits) {

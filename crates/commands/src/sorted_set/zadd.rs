@@ -133,6 +133,7 @@ impl Zadd {
         for (index, &score) in self.scores.iter().enumerate() {
             let member = args.at(self.first + 2 * index + 1);
             if self.rule != Rule::Any && !self.rule.allows(set.score(member), score) {
+                set.pass_over(member, limits);
                 continue;
             }
             match set.insert(member, score, limits) {
