@@ -17,6 +17,7 @@ mod bitmap;
 mod generic;
 mod geo;
 mod hash;
+mod hyperloglog;
 mod list;
 mod set;
 mod sorted_set;

@@ -49,6 +49,7 @@ pub fn all() -> impl Iterator<Item = &'static Command> {
         crate::generic::COMMANDS,
         crate::geo::COMMANDS,
         crate::hash::COMMANDS,
+        crate::hyperloglog::COMMANDS,
         crate::list::COMMANDS,
         crate::set::COMMANDS,
         crate::sorted_set::COMMANDS,

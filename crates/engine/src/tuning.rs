@@ -117,6 +117,7 @@ fn value_limits(config: &Config) -> Limits {
         set_packed_value_bytes_max: from.set_packed_value_bytes_max,
         sorted_set_packed_entries_max: from.zset_packed_entries_max,
         sorted_set_packed_value_bytes_max: from.zset_packed_value_bytes_max,
+        hll_sparse_bytes_max: from.hll_sparse_bytes_max,
         list_packed_size: i64::from(from.list_node_size),
         stream_block_bytes_max: from.stream_node_bytes_max,
         stream_block_entries_max: from.stream_node_entries_max,

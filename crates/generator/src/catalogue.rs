@@ -4,9 +4,10 @@
 //! knows which they are.
 
 /// The groups, each with its templates.
-pub const GROUPS: [(&str, &[&str]); 8] = [
+pub const GROUPS: [(&str, &[&str]); 9] = [
     ("bitmap", BITMAP),
     ("geo", GEO),
+    ("hyperloglog", HYPERLOGLOG),
     ("string", STRING),
     ("generic", GENERIC),
     ("list", LIST),
@@ -46,6 +47,16 @@ const GEO: &[&str] = &[
         <latitude> [COUNT <count> [ANY]] [WITHDIST]",
     "GEOSEARCHSTORE <geo> <geo> FROMMEMBER <member> BYRADIUS <distance> <unit> [STOREDIST] \
         [COUNT <count> [ANY]]",
+];
+
+const HYPERLOGLOG: &[&str] = &[
+    "PFADD <hll> (<member>)+",
+    "PFADD <hll> (<integer>)+",
+    "PFCOUNT <hll>",
+    "PFCOUNT (<hll>)+",
+    "PFDEBUG {ENCODING|TODENSE|DECODE} <hll>",
+    "PFMERGE <hll> (<hll>)+",
+    "GET <hll>",
 ];
 
 const STRING: &[&str] = &[

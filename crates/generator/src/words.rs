@@ -60,6 +60,12 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = if wrong { *random.of(&TYPES) } else { kind };
             key(kind, random)
         }
+        // Kept apart from other strings: most of those are none.
+        "hll" => {
+            let wrong = random.once_in(WRONG_TYPE_RARITY);
+            let kind = if wrong { *random.of(&TYPES) } else { kind };
+            key(kind, random)
+        }
         // Kept apart from other sorted sets: most scores of those lie in one corner of the map.
         "geo" => {
             let wrong = random.once_in(WRONG_TYPE_RARITY);

@@ -342,6 +342,12 @@ impl Keys<'_, '_> {
         self.effects.news.tell(self.database, key.bytes, event);
     }
 
+    /// A key changed in a way that is nobody's event: PFCOUNT keeps what it counted.
+    pub fn changed_quietly(&mut self, key: &Key<'_>) {
+        self.changes += 1;
+        self.touch(key);
+    }
+
     /// A key changed in another database.
     pub fn changed_in(&mut self, database: u8, key: &Key<'_>, event: Event) {
         let own = std::mem::replace(&mut self.database, database);
@@ -351,6 +357,13 @@ impl Keys<'_, '_> {
 
     #[inline]
     fn note(&mut self, key: &Key<'_>, event: Event) {
+        self.touch(key);
+        self.effects.news.tell(self.database, key.bytes, event);
+    }
+
+    /// Tells who watches or tracks a key.
+    #[inline]
+    fn touch(&mut self, key: &Key<'_>) {
         let place = self.place(key);
         let guard = self.held.at(place).expect("a command's keys are locked");
         if guard.side().is_some() {
@@ -361,7 +374,6 @@ impl Keys<'_, '_> {
             }
         }
         self.effects.news.note_change(key.bytes, self.effects.news.author());
-        self.effects.news.tell(self.database, key.bytes, event);
     }
 
     /// Adds effects that remove the keys that the command missed because they are past their

@@ -6,6 +6,7 @@
 
 pub mod geo;
 mod hash;
+pub mod hll;
 mod item;
 mod limits;
 mod list;

@@ -21,6 +21,8 @@ pub struct Limits {
     pub sorted_set_packed_entries_max: usize,
     /// Bytes of a packed sorted set's longest member: `zset-max-listpack-value`.
     pub sorted_set_packed_value_bytes_max: usize,
+    /// Bytes of a sparse HyperLogLog: `hll-sparse-max-bytes`.
+    pub hll_sparse_bytes_max: usize,
     /// Elements of a list's node, or minus the number of its size class: `list-max-listpack-size`.
     pub list_packed_size: i64,
     /// Nodes at each end of a list that are never compressed, 0 for all: `list-compress-depth`.
@@ -41,6 +43,7 @@ impl Limits {
         set_packed_value_bytes_max: 64,
         sorted_set_packed_entries_max: 128,
         sorted_set_packed_value_bytes_max: 64,
+        hll_sparse_bytes_max: 3000,
         list_packed_size: -2,
         list_compress_depth: 0,
         stream_block_bytes_max: 4096,

@@ -66,7 +66,7 @@ pub(super) static ROWS: [Directive; 12] = [
         "bytes of a member of a packed sorted set",
     )
     .aliases(&["zset-max-ziplist-value"]),
-    Directive::waits(
+    Directive::works(
         "hll-sparse-max-bytes",
         Memory(0, MAX_BYTES),
         "3000",
