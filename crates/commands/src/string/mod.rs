@@ -1,7 +1,10 @@
 //! Commands on strings.
 
 mod append;
+mod comparison;
+mod delex;
 mod delifeq;
+mod digest;
 pub(crate) mod edit;
 mod get;
 mod getdel;
@@ -31,7 +34,9 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(append::SPEC, append::apply),
     Command::new(incr::DECR, incr::decr),
     Command::new(incr::DECRBY, incr::decr_by),
+    Command::new(delex::SPEC, delex::apply),
     Command::new(delifeq::SPEC, delifeq::apply),
+    Command::new(digest::SPEC, digest::apply),
     Command::new(get::SPEC, get::apply),
     Command::new(getdel::SPEC, getdel::apply),
     Command::new(getex::SPEC, getex::apply),

@@ -1,7 +1,8 @@
 //! SET.
 
+use super::comparison::Comparison;
 use super::lifetime::Expiry;
-use super::text::{Text, to_store};
+use super::text::to_store;
 use crate::context::reply_string;
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::{Event, Key, SetExpiry, WrongType};
@@ -34,7 +35,7 @@ enum Condition<'a> {
     Always,
     IfAbsent,
     IfPresent,
-    IfEqual(&'a [u8]),
+    If(Comparison<'a>),
 }
 
 struct Set<'a> {
@@ -58,8 +59,8 @@ impl<'a> Set<'a> {
                 Condition::IfAbsent
             } else if cursor.take("XX") {
                 Condition::IfPresent
-            } else if cursor.left() > 1 && cursor.take("IFEQ") {
-                Condition::IfEqual(cursor.next().expect("two words were left"))
+            } else if let Some(comparison) = Comparison::take(&mut cursor)? {
+                Condition::If(comparison)
             } else if set.expiry.take(&mut cursor)? {
                 continue;
             } else {
@@ -87,10 +88,7 @@ impl<'a> Set<'a> {
             Condition::Always => context.keys.string(key).map(|_| true),
             Condition::IfAbsent => is_present(context).map(|found| !found),
             Condition::IfPresent => is_present(context),
-            Condition::IfEqual(to) => {
-                let old = context.keys.string(key)?;
-                Ok(old.is_some_and(|old| *Text::of(old) == *to))
-            }
+            Condition::If(comparison) => Ok(comparison.holds(context.keys.string(key)?)),
         }
     }
 }
@@ -124,8 +122,14 @@ fn apply_options(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
         SetExpiry::Clear | SetExpiry::Keep => {
             context.keys.set(&key, to_store(value), expiry);
             context.keys.changed(&key, Event::string("set"));
-            if set.returns_old {
-                give_effect_without_get(context, args);
+            match set.condition {
+                // Replicas and other servers may not know the word, and the condition held.
+                Condition::If(_) if expiry == SetExpiry::Keep => {
+                    context.keys.effect(&[b"SET", key.bytes, value, b"KEEPTTL"]);
+                }
+                Condition::If(_) => context.keys.effect(&[b"SET", key.bytes, value]),
+                _ if set.returns_old => give_effect_without_get(context, args),
+                _ => {}
             }
         }
     }
@@ -136,8 +140,7 @@ fn give_effect_without_get(context: &mut Context<'_, '_>, args: Args<'_>) {
     if !context.keys.effects.wanted() {
         return;
     }
-    let is_value = |index: usize| index < PLAIN || args.is(index - 1, "IFEQ");
-    let kept = (0..args.len()).filter(|index| is_value(*index) || !args.is(*index, "GET"));
+    let kept = (0..args.len()).filter(|index| *index < PLAIN || !args.is(*index, "GET"));
     let words: Vec<&[u8]> = kept.map(|index| args.at(index)).collect();
     context.keys.effect(&words);
 }
