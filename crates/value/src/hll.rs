@@ -239,6 +239,12 @@ impl Registers {
         Ok(())
     }
 
+    /// Lets them see an element.
+    pub fn add(&mut self, element: &[u8]) {
+        let (index, value) = place_of(element);
+        self.0[index] = self.0[index].max(value);
+    }
+
     /// Estimates how many elements there were.
     pub fn count(&self) -> u64 {
         let mut histogram = [0; estimate::VALUES];

@@ -215,6 +215,14 @@ impl<'a> Reply<'a> {
         tail.extend_from_slice(b"\r\n");
     }
 
+    /// A double that is spelled already; in RESP2 as a string.
+    pub fn double_text(&mut self, text: &[u8]) {
+        match self.protocol {
+            Protocol::Resp2 => self.bulk(text),
+            Protocol::Resp3 => self.line(b',', text),
+        }
+    }
+
     /// `#t` or `#f`; in RESP2 1 or 0.
     pub fn boolean(&mut self, value: bool) {
         self.raw(match (self.protocol, value) {

@@ -69,6 +69,11 @@ impl Operation {
         }
     }
 
+    /// Whether all servers know it. What others do not know is handed on as its result.
+    fn is_common(self) -> bool {
+        matches!(self, Operation::And | Operation::Or | Operation::Xor | Operation::Not)
+    }
+
     /// The combination of strings, as long as the longest of them.
     fn combine(self, strings: &[impl Deref<Target = [u8]>]) -> Vec<u8> {
         let length = strings.iter().map(|string| string.len()).max().unwrap_or(0);
@@ -155,11 +160,16 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let sources = sources.collect::<Result<Vec<_>, Error>>()?;
     let result = operation.combine(&sources);
     let (target, length) = (context.key(args, 2), result.len());
+    let is_explained = !operation.is_common() && context.keys.effects.wanted();
+    let explanation = (is_explained && length > 0).then(|| result.clone());
     if length > 0 {
         edit::store(&mut context.keys, &target, result, SetExpiry::Clear);
         context.keys.changed(&target, Event::string("set"));
     } else if context.keys.remove(&target) {
         context.keys.changed(&target, Event::DEL);
+    }
+    if let Some(result) = explanation {
+        context.keys.effect(&[b"SET", target.bytes, &result]);
     }
     context.reply_count(length)
 }

@@ -13,7 +13,7 @@ mod unit;
 use crate::{Args, Command, Error};
 use caudal_value::SortedSet;
 use caudal_value::geo::Point;
-use caudal_wire::{Protocol, Reply};
+use caudal_wire::Reply;
 
 /// The family, in the order of the reference.
 pub(crate) const COMMANDS: &[Command] = &[
@@ -48,9 +48,6 @@ fn reply_point(reply: &mut Reply<'_>, point: Point) {
     for degrees in [point.longitude, point.latitude] {
         let text = format!("{degrees:.17}");
         let text = text.trim_end_matches('0').trim_end_matches('.');
-        match reply.protocol() {
-            Protocol::Resp2 => reply.bulk(text.as_bytes()),
-            Protocol::Resp3 => reply.raw(format!(",{text}\r\n").as_bytes()),
-        }
+        reply.double_text(text.as_bytes());
     }
 }

@@ -4,9 +4,11 @@
 //! done, so that a key of another type is refused wherever it stands, and [`store`] is how their
 //! STORE forms end.
 
+mod cardinality;
 mod sadd;
 mod scard;
 mod sdiff;
+mod sdiffcard;
 mod sinter;
 mod sintercard;
 mod sismember;
@@ -17,6 +19,7 @@ mod srandmember;
 mod srem;
 mod sscan;
 mod sunion;
+mod sunioncard;
 
 use crate::context::reply_item;
 use crate::{Args, Command, Context, Error, Outcome};
@@ -32,6 +35,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(sadd::SPEC, sadd::apply),
     Command::new(scard::SPEC, scard::apply),
     Command::new(sdiff::SDIFF, sdiff::sdiff),
+    Command::new(sdiffcard::SPEC, sdiffcard::apply),
     Command::new(sdiff::SDIFFSTORE, sdiff::sdiffstore),
     Command::new(sinter::SINTER, sinter::sinter),
     Command::new(sintercard::SPEC, sintercard::apply),
@@ -45,6 +49,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(srem::SPEC, srem::apply),
     Command::new(sscan::SPEC, sscan::apply),
     Command::new(sunion::SUNION, sunion::sunion),
+    Command::new(sunioncard::SPEC, sunioncard::apply),
     Command::new(sunion::SUNIONSTORE, sunion::sunionstore),
 ];
 
@@ -58,6 +63,11 @@ fn sources<'k>(
     range: Range<usize>,
 ) -> Result<Sources<'k>, Error> {
     range.map(|index| Ok(keys.set_of(&keys.key(args.at(index)))?)).collect()
+}
+
+/// The sets of the keys that are there.
+fn there<'k>(sets: &[Option<&'k Set>]) -> Vec<&'k Set> {
+    sets.iter().flatten().copied().collect()
 }
 
 /// Replies with all members.

@@ -7,6 +7,7 @@ use super::scored::Scored;
 use crate::{Args, Context, DONE, Error, Outcome};
 use caudal_keyspace::{Event, Key, Keys, SetExpiry};
 use caudal_table::{NewValue, ValueRef};
+use caudal_text::float;
 use caudal_value::{Item, Object, Set, SortedSet};
 use std::cmp::Ordering;
 
@@ -16,6 +17,8 @@ pub(super) enum Aggregate {
     Sum,
     Min,
     Max,
+    /// How many inputs have the member, each counted by its weight.
+    Count,
 }
 
 impl Aggregate {
@@ -23,7 +26,9 @@ impl Aggregate {
     pub(super) fn of(self, one: f64, other: f64) -> f64 {
         match self {
             // Two infinities that cancel out are zero.
-            Aggregate::Sum => Some(one + other).filter(|sum| !sum.is_nan()).unwrap_or(0.0),
+            Aggregate::Sum | Aggregate::Count => {
+                Some(one + other).filter(|sum| !sum.is_nan()).unwrap_or(0.0)
+            }
             Aggregate::Min if other < one => other,
             Aggregate::Max if other > one => other,
             Aggregate::Min | Aggregate::Max => one,
@@ -115,6 +120,7 @@ impl Options {
                     () if cursor.take("SUM") => Aggregate::Sum,
                     () if cursor.take("MIN") => Aggregate::Min,
                     () if cursor.take("MAX") => Aggregate::Max,
+                    () if cursor.take("COUNT") => Aggregate::Count,
                     () => return Err(Error::SYNTAX),
                 };
             } else if grammar.scores && cursor.take("WITHSCORES") {
@@ -128,6 +134,9 @@ impl Options {
                 return Err(Error::SYNTAX);
             }
         }
+        for input in inputs {
+            input.counts = options.aggregate == Aggregate::Count;
+        }
         Ok(options)
     }
 }
@@ -137,6 +146,8 @@ impl Options {
 pub(super) struct Input<'c> {
     collection: Collection<'c>,
     weight: f64,
+    /// Each member's score is the weight alone.
+    counts: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +166,7 @@ impl<'c> Input<'c> {
             Some(ValueRef::Object(Object::SortedSet(set))) => Collection::SortedSet(set),
             Some(_) => return Err(Error::WRONG_TYPE),
         };
-        Ok(Input { collection, weight: 1.0 })
+        Ok(Input { collection, weight: 1.0, counts: false })
     }
 
     /// Number of members.
@@ -199,6 +210,9 @@ impl<'c> Input<'c> {
     }
 
     fn weigh(self, score: f64) -> f64 {
+        if self.counts {
+            return self.weight;
+        }
         let weighted = self.weight * score;
         // Zero times infinity counts as zero.
         if weighted.is_nan() { 0.0 } else { weighted }
@@ -248,6 +262,37 @@ fn compare(one: Item<'_>, other: Item<'_>) -> Ordering {
         (Item::Bytes(one), Item::Bytes(other)) => one.cmp(other),
         _ => one.with(|one| other.with(|other| one.cmp(other))),
     }
+}
+
+/// Stores what [`Aggregate`] made of several inputs. What other servers may not know of is handed
+/// on as the members themselves.
+pub(super) fn store_aggregate(
+    context: &mut Context<'_, '_>,
+    target: &Key<'_>,
+    result: SortedSet,
+    aggregate: Aggregate,
+    event: &'static str,
+) -> Outcome {
+    if aggregate != Aggregate::Count || !context.keys.effects.wanted() {
+        return store(context, target, result, event);
+    }
+    let mut words: Vec<Vec<u8>> = vec![b"ZADD".to_vec(), target.bytes.to_vec()];
+    for (member, score) in result.iter() {
+        let mut text = Vec::new();
+        float::format_f64(score, &mut text);
+        words.push(text);
+        words.push(member.to_bytes().to_vec());
+    }
+    let (len, before) = (result.len(), context.keys.changes);
+    store(context, target, result, event)?;
+    if context.keys.changes > before {
+        context.keys.effect(&[b"DEL", target.bytes]);
+    }
+    if len > 0 {
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        context.keys.effect(&words);
+    }
+    DONE
 }
 
 /// Stores a result, or removes the key if it is empty, and replies with its size.

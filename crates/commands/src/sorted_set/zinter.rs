@@ -44,7 +44,7 @@ pub(crate) fn zinterstore(context: &mut Context<'_, '_>, args: Args<'_>) -> Outc
     let options = Options::parse(args, sources, Grammar::STORED, &mut inputs)?;
     let result = intersect(inputs, options.aggregate).collect(context.keys.limits);
     let target = context.key(args, 1);
-    combine::store(context, &target, result, "zinterstore")
+    combine::store_aggregate(context, &target, result, options.aggregate, "zinterstore")
 }
 
 pub(crate) fn zintercard(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {

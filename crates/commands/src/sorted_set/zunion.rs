@@ -41,7 +41,7 @@ pub(crate) fn zunionstore(context: &mut Context<'_, '_>, args: Args<'_>) -> Outc
     let options = Options::parse(args, sources, Grammar::STORED, &mut inputs)?;
     let result = unite(inputs, options.aggregate).collect(context.keys.limits);
     let target = context.key(args, 1);
-    combine::store(context, &target, result, "zunionstore")
+    combine::store_aggregate(context, &target, result, options.aggregate, "zunionstore")
 }
 
 /// A member as it is told from others: an integer by its value, however it is kept.

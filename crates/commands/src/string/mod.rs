@@ -13,6 +13,7 @@ mod getrange;
 mod getset;
 mod incr;
 mod incrbyfloat;
+mod increx;
 mod lcs;
 mod lifetime;
 mod mget;
@@ -45,6 +46,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(incr::INCR, incr::incr),
     Command::new(incr::INCRBY, incr::incr_by),
     Command::new(incrbyfloat::SPEC, incrbyfloat::apply),
+    Command::new(increx::SPEC, increx::apply),
     Command::new(lcs::SPEC, lcs::apply),
     Command::new(mget::SPEC, mget::apply),
     Command::new(mset::MSET, mset::mset),

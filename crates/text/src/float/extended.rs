@@ -41,6 +41,10 @@ enum Number {
 }
 
 impl Extended {
+    /// Nothing.
+    pub const ZERO: Self =
+        Self(Number::Finite { negative: false, mantissa: 0, exponent: EXPONENT_MIN });
+
     /// Reads a number as C's `strtold` does: decimal, hexadecimal (`0x1.8p3`) or infinity, without
     /// blanks. `None` also for NaN and for what is too large, or so small that it would become
     /// zero.
@@ -91,6 +95,28 @@ impl Extended {
                 Number::Finite { negative: right, mantissa: n, exponent: f },
             ) if e >= f => Self(add_ordered((left, m, e), (right, n, f))),
             _ => other.add(self),
+        }
+    }
+
+    /// The same distance from zero on the other side.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        Self(match self.0 {
+            Number::Nan => Number::Nan,
+            Number::Infinite { negative } => Number::Infinite { negative: !negative },
+            Number::Finite { negative, mantissa, exponent } => {
+                Number::Finite { negative: !negative, mantissa, exponent }
+            }
+        })
+    }
+
+    /// Whether it is less than another; false for NaN.
+    pub fn is_below(self, other: Self) -> bool {
+        match self.add(other.negated()).0 {
+            Number::Nan => false,
+            Number::Infinite { negative } => negative,
+            // The difference of two numbers is zero only if they are equal.
+            Number::Finite { negative, mantissa, .. } => negative && mantissa > 0,
         }
     }
 
