@@ -16,6 +16,7 @@ pub mod memory;
 mod record;
 mod slot;
 mod table;
+mod used;
 
 pub use epoch::{Pin, pin};
 pub use hash::{KeyHash, KeyHasher, POSITION_BITS, POSITIONS, SLOTS, SlotId};

@@ -22,6 +22,7 @@ use crate::epoch::Pin;
 use crate::hash::{KeyHash, SLOTS, SlotId};
 use crate::lock::{LockWord, Mode};
 use crate::table::{self, Table};
+use crate::used::UsedSlots;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -38,6 +39,7 @@ pub trait Unpark: Send + Sync {
 /// The slots of one database, each with an `S` beside its table.
 pub struct SlotArray<S> {
     cells: Box<[Cell<S>]>,
+    used: UsedSlots,
     on_unlock: Arc<dyn Unpark>,
     database: u8,
 }
@@ -68,7 +70,7 @@ unsafe impl<S: Send> Send for SlotArray<S> {}
 
 impl<S: Default + Send + Sync> SlotArray<S> {
     /// Bytes of an array's cells.
-    pub const BYTES: usize = SLOTS * size_of::<Cell<S>>();
+    pub const BYTES: usize = SLOTS * size_of::<Cell<S>>() + size_of::<Self>();
 
     /// The empty slots of a database. 1 MiB, all touched.
     #[must_use]
@@ -83,7 +85,7 @@ impl<S: Default + Send + Sync> SlotArray<S> {
             }),
         };
         let cells = std::iter::repeat_with(cell).take(SLOTS).collect();
-        Box::new(Self { cells, on_unlock, database })
+        Box::new(Self { cells, used: UsedSlots::default(), on_unlock, database })
     }
 }
 
@@ -98,7 +100,7 @@ impl<S> SlotArray<S> {
     #[inline]
     #[must_use]
     pub fn try_lock(&self, slot: SlotId, mode: Mode) -> Option<Guard<'_, S>> {
-        self.cell(slot).lock.try_lock(mode).then(|| Guard { array: self, slot, mode })
+        self.cell(slot).lock.try_lock(mode).then(|| self.guard(slot, mode))
     }
 
     /// Tries, and then again up to `spins` times. A writer keeps new readers out meanwhile.
@@ -107,7 +109,14 @@ impl<S> SlotArray<S> {
     pub fn lock_spinning(&self, slot: SlotId, mode: Mode, spins: u32) -> Option<Guard<'_, S>> {
         let lock = &self.cell(slot).lock;
         let is_locked = lock.try_lock(mode) || lock.spin(mode, spins);
-        is_locked.then(|| Guard { array: self, slot, mode })
+        is_locked.then(|| self.guard(slot, mode))
+    }
+
+    /// The first slot from `from` on that may hold keys, as it looks without a lock: one that holds
+    /// keys is never passed over.
+    #[must_use]
+    pub fn next_used(&self, from: SlotId) -> Option<SlotId> {
+        self.used.next(from)
     }
 
     /// Asks for [`Unpark::unpark`] at the slot's next unlock. False: it came free, try again. The
@@ -135,6 +144,15 @@ impl<S> SlotArray<S> {
     pub fn prefetch_record(&self, hash: KeyHash, pin: &Pin) {
         let hint = self.cell(hash.slot()).hint.load(Acquire);
         table::prefetch_record(hint, hash.position(), pin);
+    }
+
+    /// The guard of a slot that was just locked.
+    #[inline]
+    fn guard(&self, slot: SlotId, mode: Mode) -> Guard<'_, S> {
+        if mode == Mode::Exclusive {
+            self.used.set(slot);
+        }
+        Guard { array: self, slot, mode }
     }
 
     #[inline]
@@ -257,7 +275,11 @@ impl<S> Drop for Guard<'_, S> {
     fn drop(&mut self) {
         let cell = self.cell();
         if self.mode == Mode::Exclusive {
-            cell.hint.store(self.content().table.hint(), Release);
+            let table = &self.content().table;
+            cell.hint.store(table.hint(), Release);
+            if table.is_empty() {
+                self.array.used.clear(self.slot);
+            }
         }
         if cell.lock.unlock(self.mode) {
             self.array.on_unlock.unpark(self.array.database, self.slot);

@@ -126,3 +126,21 @@ fn prefetching_goes_on_while_pages_come_and_go() {
     crate::pin().flush();
     assert!(array.try_lock(SlotId(9), Mode::Exclusive).unwrap().table().is_empty());
 }
+
+#[test]
+fn walks_pass_over_slots_without_keys() {
+    let (array, _) = array();
+    let hasher = KeyHasher::new(3);
+    let (key, slot) = (b"key", hasher.hash(b"key").slot());
+    assert_eq!(array.next_used(SlotId(0)), None);
+    let mut guard = array.try_lock(slot, Mode::Exclusive).unwrap();
+    assert_eq!(array.next_used(SlotId(0)), Some(slot), "it may get keys");
+    guard.table_mut().insert(hasher.hash(key), key, NewValue::Integer(1), None);
+    drop(guard);
+    drop(array.try_lock(slot, Mode::Shared));
+    assert_eq!(array.next_used(slot), Some(slot));
+    let mut guard = array.try_lock(slot, Mode::Exclusive).unwrap();
+    guard.table_mut().remove(hasher.hash(key), key);
+    drop(guard);
+    assert_eq!(array.next_used(SlotId(0)), None);
+}
