@@ -266,3 +266,24 @@ fn a_reply_on_its_way_keeps_the_bytes_that_were_read() {
     assert_eq!(frame, Frame::Bulk(before));
     assert_eq!(&bytes[used..], b":0\r\n:1\r\n");
 }
+
+#[test]
+fn a_string_made_in_parts_stays_raw_wherever_it_goes() {
+    check(
+        "APPEND k abc -> :3
+        SETBIT k 7 1 -> :1
+        OBJECT ENCODING k -> raw
+        RENAME k other -> OK
+        OBJECT ENCODING other -> raw
+        COPY other copy -> :1
+        OBJECT ENCODING copy -> raw
+        MOVE other 1 -> :1
+        EXPIRE copy 100 -> :1
+        PERSIST copy -> :1
+        OBJECT ENCODING copy -> raw
+        SELECT 1 -> OK
+        OBJECT ENCODING other -> raw
+        SET other v -> OK
+        OBJECT ENCODING other -> embstr",
+    );
+}

@@ -57,6 +57,8 @@ pub enum NewValue<'a> {
     Integer(i64),
     /// A string; becomes a blob if it is longer than [`INLINE_BYTES_MAX`].
     Bytes(&'a [u8]),
+    /// The same of a string that was made in parts, as [`RecordMut::mark_edited`] notes it.
+    Edited(&'a [u8]),
     /// A long string.
     Blob(Blob),
     /// A collection.
@@ -70,6 +72,8 @@ pub enum OwnedValue {
     Integer(i64),
     /// A short string.
     Bytes(Box<[u8]>),
+    /// A short string that was made in parts.
+    Edited(Box<[u8]>),
     /// A long string.
     Blob(Blob),
     /// A collection.
@@ -98,7 +102,7 @@ impl NewValue<'_> {
     /// The same value with strings beyond the inline limit made blobs.
     pub(crate) fn settled(self) -> Self {
         match self {
-            Self::Bytes(bytes) if bytes.len() > INLINE_BYTES_MAX => {
+            Self::Bytes(bytes) | Self::Edited(bytes) if bytes.len() > INLINE_BYTES_MAX => {
                 Self::Blob(Blob::new(bytes.to_vec()))
             }
             other => other,
@@ -121,6 +125,7 @@ impl OwnedValue {
         match self {
             Self::Integer(integer) => then(NewValue::Integer(integer)),
             Self::Bytes(bytes) => then(NewValue::Bytes(&bytes)),
+            Self::Edited(bytes) => then(NewValue::Edited(&bytes)),
             Self::Blob(blob) => then(NewValue::Blob(blob)),
             Self::Object(object) => then(NewValue::Object(object)),
         }

@@ -95,8 +95,7 @@ pub(crate) fn store(keys: &mut Keys<'_, '_>, key: &Key<'_>, text: Vec<u8>, expir
         keys.set(key, NewValue::Blob(Blob::new(text)), expiry);
         return;
     }
-    keys.set(key, NewValue::Bytes(&text), expiry);
-    keys.record_mut(key).expect("it was just stored").mark_edited();
+    keys.set(key, NewValue::Edited(&text), expiry);
 }
 
 fn length_of(record: &RecordMut<'_>) -> Result<usize, WrongType> {

@@ -76,7 +76,7 @@ impl NewValue<'_> {
     fn form(&self) -> (Form, usize) {
         match self {
             NewValue::Integer(_) => (Form::Integer, 0),
-            NewValue::Bytes(bytes) => (Form::Bytes, bytes.len()),
+            NewValue::Bytes(bytes) | NewValue::Edited(bytes) => (Form::Bytes, bytes.len()),
             NewValue::Blob(_) => (Form::Blob, 0),
             NewValue::Object(_) => (Form::Object, 0),
         }
@@ -92,7 +92,9 @@ impl Record {
     /// Writes a new record. `value` is settled: no inline bytes beyond the limit.
     pub(crate) fn new(key: &[u8], value: NewValue<'_>, expiry: Option<u64>, clock: u32) -> Self {
         let long = key.len() > INLINE_BYTES_MAX;
-        let flags = if expiry.is_some() { EXPIRES } else { 0 } | if long { LONG_KEY } else { 0 };
+        let flags = if expiry.is_some() { EXPIRES } else { 0 }
+            | if long { LONG_KEY } else { 0 }
+            | if matches!(value, NewValue::Edited(_)) { EDITED } else { 0 };
         let key_len = if long { BOX } else { key.len() };
         let (form, value_len) = value.form();
         assert!(value_len <= INLINE_BYTES_MAX);
@@ -170,6 +172,7 @@ impl Record {
     pub(crate) fn take_value(self) -> OwnedValue {
         match self.form() {
             Form::Integer => OwnedValue::Integer(self.integer()),
+            Form::Bytes if self.is_edited() => OwnedValue::Edited(self.bytes().into()),
             Form::Bytes => OwnedValue::Bytes(self.bytes().into()),
             Form::Blob => OwnedValue::Blob(self.read_at(self.shape().value)),
             Form::Object => OwnedValue::Object(self.read_at(self.shape().value)),
@@ -212,10 +215,10 @@ impl Record {
             self.write_expiry(expiry);
         }
         self.set_form(form, value_len);
-        self.set_edited(false);
+        self.set_edited(matches!(value, NewValue::Edited(_)));
         match value {
             NewValue::Integer(integer) => self.write_at(shape.value, *integer),
-            NewValue::Bytes(bytes) => self.copy_at(shape.value, bytes),
+            NewValue::Bytes(bytes) | NewValue::Edited(bytes) => self.copy_at(shape.value, bytes),
             NewValue::Blob(_) | NewValue::Object(_) => unreachable!("only strings come here"),
         }
         true
@@ -350,7 +353,7 @@ impl Record {
     fn write_value(self, at: usize, value: NewValue<'_>) {
         match value {
             NewValue::Integer(integer) => self.write_at(at, integer),
-            NewValue::Bytes(bytes) => self.copy_at(at, bytes),
+            NewValue::Bytes(bytes) | NewValue::Edited(bytes) => self.copy_at(at, bytes),
             NewValue::Blob(blob) => self.write_at(at, blob),
             NewValue::Object(object) => self.write_at(at, object),
         }

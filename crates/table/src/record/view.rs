@@ -86,6 +86,7 @@ impl<'a> RecordRef<'a> {
     pub fn to_owned_value(self) -> OwnedValue {
         match self.value() {
             ValueRef::Integer(integer) => OwnedValue::Integer(integer),
+            ValueRef::Bytes(bytes) if self.is_edited() => OwnedValue::Edited(bytes.into()),
             ValueRef::Bytes(bytes) => OwnedValue::Bytes(bytes.into()),
             ValueRef::Blob(blob) => OwnedValue::Blob(blob.clone()),
             ValueRef::Object(object) => OwnedValue::Object(object.clone()),
