@@ -171,6 +171,7 @@ impl Pair {
                     b"set" => "SMEMBERS @",
                     b"hash" => "HGETALL @",
                     b"zset" => "ZRANGE @ 0 -1 WITHSCORES",
+                    b"stream" => "XRANGE @ - +",
                     other => panic!("keys of type {}", other.escape_ascii()),
                 };
                 for line in ["TYPE @", content, "PTTL @"] {
