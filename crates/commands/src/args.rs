@@ -142,6 +142,12 @@ impl OwnedArgs {
         self.bytes.extend_from_slice(word);
     }
 
+    /// Forgets the words and keeps the memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.spans.clear();
+    }
+
     /// The words.
     pub fn view(&self) -> Args<'_> {
         Args::new(&self.bytes, &self.spans)

@@ -107,9 +107,11 @@ impl Flags {
     pub const PROTECTED: Flags = Flags(1 << 17);
     /// Answered by a node that only imports the slot.
     pub const ASKING: Flags = Flags(1 << 18);
+    /// Has keys only if it is given some.
+    pub const NO_MANDATORY_KEYS: Flags = Flags(1 << 19);
 
     /// COMMAND INFO's names, in Redis's order.
-    pub const NAMES: [(Flags, &'static str); 18] = [
+    pub const NAMES: [(Flags, &'static str); 19] = [
         (Flags::WRITE, "write"),
         (Flags::READONLY, "readonly"),
         (Flags::DENYOOM, "denyoom"),
@@ -124,6 +126,7 @@ impl Flags {
         (Flags::ASKING, "asking"),
         (Flags::FAST, "fast"),
         (Flags::NO_AUTH, "no_auth"),
+        (Flags::NO_MANDATORY_KEYS, "no_mandatory_keys"),
         (Flags::MOVABLEKEYS, "movablekeys"),
         (Flags::NO_MULTI, "no_multi"),
         (Flags::ALLOW_BUSY, "allow_busy"),

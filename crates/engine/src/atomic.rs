@@ -187,7 +187,7 @@ impl Worker {
         let mut claim = plan.claim.max(std::mem::take(&mut connection.claim));
         loop {
             if let Some(progress) = self.prepare(engine, held, connection, plan, claim) {
-                return Err(progress);
+                return Err(connection.keep_claim(progress));
             }
             match self.attempt(engine, held, connection, (plan, claim), body) {
                 Ok(result) => return Ok(result),
@@ -195,7 +195,8 @@ impl Worker {
                 Err(Trouble::Busy(_)) if claim == Claim::Keys => claim = Claim::Token,
                 Err(Trouble::Busy(busy)) => {
                     connection.claim = claim;
-                    return Err(self.set_aside(engine, connection, busy));
+                    let progress = self.set_aside(engine, connection, busy);
+                    return Err(connection.keep_claim(progress));
                 }
             }
         }
@@ -215,9 +216,9 @@ impl Worker {
             Claim::Keys => cover(engine, held, wanted, plan.written),
             Claim::Token => {
                 held.release();
-                if !self.take_token(engine, connection) {
+                if let Some(progress) = self.take_token(engine, connection) {
                     connection.claim = claim;
-                    return Some(Progress::RunsAgain);
+                    return Some(progress);
                 }
                 held.set_patient(true);
                 normalise(&mut wanted);
@@ -326,17 +327,23 @@ impl Worker {
 
 /// The token: [`Token`](caudal_keyspace::Token) says what it is for.
 impl Worker {
-    /// Takes the token until the end of the batch. False: another worker has it, and the connection
-    /// is set aside.
-    pub(crate) fn take_token(&mut self, engine: &Engine, connection: &mut Connection) -> bool {
-        if !self.has_token {
-            self.has_token = engine.token.take(self.number());
+    /// Takes the token until the end of the batch. `Some`: another worker has it, and the
+    /// connection is set aside.
+    pub(crate) fn take_token(
+        &mut self,
+        engine: &Engine,
+        connection: &mut Connection,
+    ) -> Option<Progress> {
+        self.has_token = self.has_token || engine.token.take(self.number());
+        if self.has_token {
+            return None;
         }
-        if !self.has_token {
-            connection.state = State::AtToken;
-            self.at_token.push_back(connection.info.id);
+        if self.refuses_to_wait(connection) {
+            return Some(Progress::Done);
         }
-        self.has_token
+        connection.state = State::AtToken;
+        self.at_token.push_back(connection.info.id);
+        Some(Progress::RunsAgain)
     }
 
     /// This worker was handed the token.

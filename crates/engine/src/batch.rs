@@ -10,11 +10,12 @@ use crate::connection::{Close, Connection};
 use crate::engine::Engine;
 use crate::execute::Progress;
 use crate::worker::{Token, Worker};
-use caudal_commands::{Args, OwnedArgs};
+use caudal_commands::{Args, Flags, OwnedArgs};
 use caudal_keyspace::Held;
 use caudal_table::KeyHash;
 use caudal_wire::{Parser, ProtocolError, Span, Step};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Commands parsed ahead: the processor keeps some ten to twenty cache misses in flight.
@@ -60,6 +61,25 @@ pub(crate) struct Batch {
     spans: Vec<Span>,
 }
 
+impl Batch {
+    /// Whether one of the commands from `first` on runs a script, or a transaction that does.
+    #[inline]
+    fn runs_script(&self, first: usize) -> bool {
+        self.commands[first..].iter().any(|parsed| {
+            parsed.entry.is_some_and(|entry| {
+                entry.spec.flags.has(Flags::NO_MANDATORY_KEYS)
+                    || (entry.spec.flags.has(Flags::SKIP_SLOWLOG) && self.queued_script(parsed))
+            })
+        })
+    }
+
+    #[cold]
+    fn queued_script(&self, parsed: &Parsed) -> bool {
+        let queue = self.members[parsed.member].connection.queue.as_deref();
+        queue.is_some_and(crate::transaction::Queue::reaches)
+    }
+}
+
 impl Worker {
     /// Runs one batch. Returns how many commands ran.
     pub(crate) fn run_batch(&mut self, engine: &Engine) -> usize {
@@ -67,7 +87,12 @@ impl Worker {
         while batch.commands.len() < BATCH_COMMANDS_MAX {
             let Some(token) = self.next_ready() else { break };
             let Some(connection) = self.connections[token].take() else { continue };
+            let before = batch.commands.len();
             self.parse(engine, &mut batch, token, connection);
+            if batch.runs_script(before) {
+                self.leave_alone(&mut batch, before);
+                break;
+            }
         }
         prefetch(engine, &batch);
         let executed = self.execute_batch(engine, &mut batch);
@@ -83,6 +108,39 @@ impl Worker {
         batch.spans.clear();
         self.batch = batch;
         executed
+    }
+
+    /// A connection that runs a script has its batch for itself: if the script runs too long, the
+    /// others must be at hand to be told so. One that is not the first begins the next batch.
+    #[cold]
+    fn leave_alone(&mut self, batch: &mut Batch, before: usize) {
+        if batch.members.len() == 1 {
+            return;
+        }
+        let member = batch.members.pop().expect("it was just added");
+        batch.commands.truncate(before);
+        let spans = batch.commands.last().map_or(0, |last| last.spans.end);
+        batch.spans.truncate(spans);
+        let (token, executed) = (member.token, member.connection.input_start);
+        self.put_back(Member { executed, ..member });
+        self.mark_ready_first(token);
+    }
+
+    /// What a turn does for other connections in the middle of a script that runs too long: those
+    /// commands that may be said now, and BUSY to all others.
+    pub fn run_aside(&mut self) {
+        debug_assert!(self.is_busy, "inside of an interlude");
+        let engine = Arc::clone(&self.engine);
+        let mut batch = Batch::default();
+        while batch.commands.len() < BATCH_COMMANDS_MAX {
+            let Some(token) = self.next_ready() else { break };
+            let Some(connection) = self.connections[token].take() else { continue };
+            self.parse(&engine, &mut batch, token, connection);
+        }
+        self.execute_batch(&engine, &mut batch);
+        for member in batch.members.drain(..) {
+            self.put_back(member);
+        }
     }
 
     /// First pass: parses what a connection sent, up to the batch's size.

@@ -5,6 +5,7 @@ use crate::acl::{User, Users};
 use crate::atomic::Claim;
 use crate::blocking::TimerId;
 use crate::clients::ClientInfo;
+use crate::execute::Progress;
 use crate::pubsub::Subscriptions;
 use crate::tracking::Tracking;
 use crate::transaction::{Queue, Watching};
@@ -195,6 +196,14 @@ impl Connection {
     #[inline]
     pub(crate) fn reply(&mut self) -> Reply<'_> {
         Reply::new(&mut self.output, self.protocol)
+    }
+
+    /// A command that has been answered needs nothing any more.
+    pub(crate) fn keep_claim(&mut self, progress: Progress) -> Progress {
+        if progress == Progress::Done {
+            self.claim = Claim::Keys;
+        }
+        progress
     }
 
     /// Bytes received and not executed.

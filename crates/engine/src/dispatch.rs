@@ -157,6 +157,12 @@ impl Worker {
         if connection.listens {
             may_listener_say(connection, entry)?;
         }
+        if self.is_busy
+            && !entry.spec.flags.has(Flags::ALLOW_BUSY)
+            && let Some(refusal) = self.engine.running.refusal()
+        {
+            return Err(refusal);
+        }
         if self.over_memory && may_grow(connection, entry) {
             return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
         }
@@ -407,7 +413,7 @@ fn unknown_command(args: Args<'_>) -> Error {
 }
 
 #[cold]
-fn unknown_subcommand(entry: &Entry, args: Args<'_>) -> Error {
+pub(crate) fn unknown_subcommand(entry: &Entry, args: Args<'_>) -> Error {
     let word = args.get(1).unwrap_or_default();
     let word = &word[..word.len().min(UNKNOWN_ARGS_BYTES_MAX)];
     let after = format!("'. Try {} HELP.", entry.spec.name);

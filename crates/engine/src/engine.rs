@@ -4,14 +4,16 @@ use crate::acl::Access;
 use crate::catalog::Catalog;
 use crate::clients::Clients;
 use crate::command_log::CommandLogs;
-use crate::config::Config;
+use crate::config::{Config, LogLevel};
 use crate::latency::Monitor;
 use crate::mail::{Mail, Mailbox, Wake};
 use crate::pubsub::PubSub;
 use crate::rates::Rates;
+use crate::scripts::{Libraries, Running, Scripts};
 use crate::stats::Stats;
 use crate::worker::Worker;
 use caudal_keyspace::{Counters, Gate, Keyspace, Parked, Token, Totals};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,6 +41,8 @@ pub struct Environment {
     pub io_backend: &'static str,
     /// Nanoseconds on a clock that only goes forward, cheap enough to read once a command.
     pub nanos: fn() -> u64,
+    /// Where `redis.log` writes.
+    pub log: LogSink,
     /// Ends the process cleanly: SHUTDOWN calls it.
     pub shutdown: fn(),
     /// What the process uses, for INFO.
@@ -51,6 +55,26 @@ pub struct Environment {
     pub acl_file: Option<ConfigFile>,
     /// Fills a buffer with bytes that nobody can guess.
     pub entropy: fn(&mut [u8]),
+}
+
+/// Where messages of scripts go.
+#[derive(Clone)]
+pub struct LogSink(pub Arc<WriteLine>);
+
+/// Writes a line of some importance.
+pub type WriteLine = dyn Fn(LogLevel, &str) + Send + Sync;
+
+impl LogSink {
+    /// Writes a line.
+    pub(crate) fn write(&self, level: LogLevel, text: &str) {
+        (self.0)(level, text);
+    }
+}
+
+impl fmt::Debug for LogSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LogSink")
+    }
 }
 
 /// What the system says that the process uses.
@@ -86,6 +110,8 @@ pub(crate) struct Shared {
     pub(crate) mailbox: Mailbox,
     pub(crate) counters: Counters,
     pub(crate) stats: Stats,
+    /// Bytes of its Lua machine when a script last ended.
+    pub(crate) machine_bytes: AtomicU64,
 }
 
 /// CLIENT PAUSE, as every worker reads it.
@@ -134,6 +160,9 @@ pub struct Engine {
     pub(crate) command_logs: CommandLogs,
     pub(crate) latency: Monitor,
     pub(crate) rates: Rates,
+    pub(crate) scripts: Scripts,
+    pub(crate) libraries: Libraries,
+    pub(crate) running: Running,
     /// Memory in use when the store was made.
     pub(crate) startup_bytes: u64,
     /// Whether expired keys that nobody asks for are reclaimed: DEBUG SET-ACTIVE-EXPIRE.
@@ -160,6 +189,7 @@ impl Engine {
                 mailbox: Mailbox::default(),
                 counters: Counters::default(),
                 stats: Stats::new(catalog.entries().len()),
+                machine_bytes: AtomicU64::new(0),
             })
             .collect();
         let mailboxes = Arc::clone(&workers);
@@ -180,6 +210,9 @@ impl Engine {
             command_logs: CommandLogs::default(),
             latency: Monitor::default(),
             rates: Rates::default(),
+            scripts: Scripts::default(),
+            libraries: Libraries::default(),
+            running: Running::default(),
             startup_bytes: caudal_table::memory::used_bytes(),
             reclaims_expired: AtomicBool::new(true),
             pauses_upkeep: AtomicBool::new(false),
@@ -243,6 +276,11 @@ impl Engine {
     /// Sums a statistic over the workers.
     pub(crate) fn sum(&self, of: impl Fn(&Shared) -> &AtomicU64) -> u64 {
         self.workers.iter().map(|worker| of(worker).load(Ordering::Relaxed)).sum()
+    }
+
+    /// Ends the scripts that run, so that their workers can stop.
+    pub fn end_scripts(&self) {
+        self.running.end_all();
     }
 
     /// Sends every worker a message.

@@ -88,8 +88,8 @@ impl Worker {
             return self.execute_alone(engine, held, connection, call);
         }
         held.release();
-        if !self.take_token(engine, connection) {
-            return Ok(Progress::RunsAgain);
+        if let Some(progress) = self.take_token(engine, connection) {
+            return Ok(connection.keep_claim(progress));
         }
         connection.claim = Claim::Keys;
         held.set_patient(true);
@@ -302,6 +302,9 @@ impl Worker {
         connection: &mut Connection,
         busy: Busy,
     ) -> Progress {
+        if self.refuses_to_wait(connection) {
+            return Progress::Done;
+        }
         stats::add(&self.shared().stats.parked, 1);
         connection.parked_times = connection.parked_times.saturating_add(1);
         let worker = u16::try_from(self.id).expect("few workers");

@@ -24,6 +24,7 @@ pub mod local;
 mod mail;
 mod pubsub;
 mod rates;
+mod scripts;
 mod session;
 mod stats;
 mod tracking;
@@ -33,5 +34,5 @@ mod whole;
 mod worker;
 
 pub use connection::{Close, Peer, Status};
-pub use engine::{ConfigFile, Engine, Environment, Usage};
+pub use engine::{ConfigFile, Engine, Environment, LogSink, Usage, WriteLine};
 pub use worker::{Now, Open, Token, Worker};

@@ -5,7 +5,7 @@
 //! workers in one thread; a [`Client`] is a connection of one of them.
 
 use crate::config::Config;
-use crate::{Close, Engine, Environment, Now, Open, Peer, Token, Usage, Worker};
+use crate::{Close, Engine, Environment, LogSink, Now, Open, Peer, Token, Usage, Worker};
 use caudal_wire::Frame;
 use std::sync::Arc;
 
@@ -148,6 +148,7 @@ pub fn environment(workers: usize) -> Environment {
         executable: String::new(),
         io_backend: "none",
         nanos: || 0,
+        log: LogSink(Arc::new(|_, _| ())),
         shutdown: || (),
         usage: Usage::default,
         sleep: |_| (),

@@ -19,6 +19,10 @@ pub(crate) enum Mail {
     Gate,
     /// This worker was handed the token.
     Token,
+    /// A script has run too long: what waits for it is told so.
+    Busy,
+    /// SCRIPT FLUSH: compiled scripts go.
+    ScriptsFlushed,
     /// CLIENT UNPAUSE: connections that were set aside go on.
     Unpaused,
     /// The users changed.

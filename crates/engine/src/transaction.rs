@@ -45,7 +45,7 @@ impl Queue {
     }
 
     /// Whether any queued command may touch keys that its words do not name.
-    fn reaches(&self) -> bool {
+    pub(crate) fn reaches(&self) -> bool {
         self.commands.iter().any(|(entry, _)| entry.spec.reaches)
     }
 
@@ -216,7 +216,9 @@ fn exec(session: &mut Session<'_, '_>, _: Args<'_>) -> Result<Progress, Error> {
     worker.in_transaction = false;
     let messages = std::mem::take(&mut worker.after_exec);
     if let Err(progress) = ran {
-        connection.queue = Some(queue);
+        if progress == Progress::RunsAgain {
+            connection.queue = Some(queue);
+        }
         return Ok(progress);
     }
     worker.end_transaction(connection);

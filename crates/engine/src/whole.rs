@@ -8,7 +8,9 @@ use crate::execute::Progress;
 use crate::mail::Mail;
 use crate::stats;
 use crate::worker::Worker;
+use caudal_commands::Error;
 use caudal_keyspace::Closing;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A gate that is not complete after this long is withdrawn: a long command must not stop the
 /// others.
@@ -26,6 +28,9 @@ impl Worker {
         engine: &Engine,
         connection: &mut Connection,
     ) -> Option<Progress> {
+        if self.refuses_to_wait(connection) {
+            return Some(Progress::Done);
+        }
         match engine.gate.close(self.id) {
             Closing::Complete => None,
             Closing::Waiting => {
@@ -63,6 +68,22 @@ impl Worker {
         connection.claim = Claim::Gate;
         self.own_mail.push_back(Mail::Gate);
         self.wait_at_gate(connection)
+    }
+
+    /// Whether a command that would wait is told BUSY instead, because a script runs too long.
+    pub(crate) fn refuses_to_wait(&mut self, connection: &mut Connection) -> bool {
+        let Some(refusal) = self.engine.running.refusal() else { return false };
+        self.shared().stats.count_error(&refusal.0);
+        let command = connection.info.command.load(Relaxed).saturating_sub(1);
+        if self.engine.catalog.entry(command).spec.name == "EXEC" {
+            self.end_transaction(connection);
+            let text =
+                Error::quoting("EXECABORT Transaction discarded because of: ", &refusal.0, "");
+            connection.reply().error_bytes(&text.0);
+        } else {
+            connection.reply().error_bytes(&refusal.0);
+        }
+        true
     }
 
     fn wait_at_gate(&mut self, connection: &mut Connection) -> Progress {

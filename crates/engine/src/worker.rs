@@ -10,6 +10,7 @@ use crate::cycle::Cycle;
 use crate::engine::{Engine, Shared};
 use crate::mail::Mail;
 use crate::pubsub::{Audience, Inbox};
+use crate::scripts::Machine;
 use crate::stats;
 use crate::tuning::{Tuning, refusal};
 use caudal_commands::Random;
@@ -52,6 +53,9 @@ pub enum Open {
     Refused(Vec<u8>),
 }
 
+/// What the program does while a script runs too long.
+type Interlude = Box<dyn FnMut(&mut Worker)>;
+
 /// One thread's connections, and all it needs to run their commands.
 pub struct Worker {
     pub(crate) engine: Arc<Engine>,
@@ -78,6 +82,11 @@ pub struct Worker {
     pub(crate) after_exec: Output,
     pub(crate) timers: Timers,
     pub(crate) cycle: Cycle,
+    pub(crate) machine: Machine,
+    /// Lets the program look at its sockets while a script runs too long.
+    interlude: Option<Interlude>,
+    /// Whether that is going on: only what may be said to a busy server is done.
+    pub(crate) is_busy: bool,
     /// Whether this turn's used memory is above `maxmemory`.
     pub(crate) over_memory: bool,
     pub(crate) connections: Vec<Option<Box<Connection>>>,
@@ -132,6 +141,9 @@ impl Worker {
             in_transaction: false,
             after_exec: Output::default(),
             timers: Timers::default(),
+            machine: Machine::default(),
+            interlude: None,
+            is_busy: false,
             over_memory: false,
             connections: Vec::new(),
             free: Vec::new(),
@@ -169,6 +181,30 @@ impl Worker {
     /// The effects since they were last taken, as RESP commands.
     pub fn take_effects(&mut self) -> Vec<u8> {
         self.effects.take()
+    }
+
+    /// Has `look` called again and again while a script runs too long: it receives what is there,
+    /// calls [`Worker::run_aside`], and sends.
+    pub fn set_interlude(&mut self, look: impl FnMut(&mut Worker) + 'static) {
+        self.interlude = Some(Box::new(look));
+    }
+
+    /// Lets the program look at its sockets in the middle of a turn.
+    pub(crate) fn look_aside(&mut self) {
+        let Some(mut interlude) = self.interlude.take() else { return };
+        let now = self.now;
+        self.is_busy = true;
+        interlude(self);
+        self.is_busy = false;
+        // For the script, time stands still.
+        self.now = now;
+        self.interlude = Some(interlude);
+    }
+
+    /// Whether a connection is at hand: the one whose script runs is not, nor are those whose
+    /// commands came with it.
+    pub fn is_at_hand(&self, token: Token) -> bool {
+        self.connections[token].is_some()
     }
 
     /// Takes a new connection, or says why not.
@@ -305,11 +341,20 @@ impl Worker {
     pub fn outgoing(&mut self, tokens: &mut Vec<Token>) {
         tokens.clear();
         std::mem::swap(tokens, &mut self.outgoing);
-        for &token in &*tokens {
-            if let Some(connection) = &mut self.connections[token] {
+        let (connections, outgoing) = (&mut self.connections, &mut self.outgoing);
+        tokens.retain(|&token| match &mut connections[token] {
+            Some(connection) => {
                 connection.is_outgoing = false;
+                true
             }
-        }
+            None => {
+                // In the middle of a turn it may be at work; else it is closed.
+                if self.is_busy {
+                    outgoing.push(token);
+                }
+                false
+            }
+        });
     }
 
     /// What a connection has to send. Call [`Worker::sent`] after taking from it.
@@ -501,6 +546,8 @@ impl Worker {
             Mail::Killed { connection } => self.on_killed(connection),
             Mail::Gate => self.on_gate(),
             Mail::Token => self.on_token(),
+            Mail::Busy => self.resume_waiting(),
+            Mail::ScriptsFlushed => self.machine.forget_scripts(),
             Mail::Unpaused => self.resume_paused(),
             Mail::Users => self.on_users_changed(),
             Mail::Drained => {
@@ -515,6 +562,18 @@ impl Worker {
             connection.close = Close::Now;
             self.mark_outgoing(token);
         }
+    }
+
+    /// Lets connections whose command waits for a slot, the token or the gate try again: they are
+    /// told BUSY.
+    fn resume_waiting(&mut self) {
+        let waits = |slot: &Option<Box<Connection>>| {
+            let connection = slot.as_ref()?;
+            let waits = matches!(connection.state, State::Parked | State::AtGate | State::AtToken);
+            waits.then_some(connection.info.id)
+        };
+        let ids: Vec<u64> = self.connections.iter().filter_map(waits).collect();
+        ids.into_iter().for_each(|id| self.resume(id));
     }
 
     fn resume_paused(&mut self) {

@@ -1,7 +1,7 @@
 //! The log: lines in the shape that Redis's have, to standard output or a file.
 //!
-//! Beside every path, on none: workers log nothing while they serve. What must stay true: a line is
-//! written whole, by one call; losing the log never stops the server.
+//! Beside every path, on none: workers log what scripts tell them to, and nothing else. What must
+//! stay true: a line is written whole, by one call; losing the log never stops the server.
 
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
@@ -57,7 +57,8 @@ impl Log {
         self.write(LogLevel::Warning, &text);
     }
 
-    fn write(&self, level: LogLevel, text: &dyn fmt::Display) {
+    /// Writes a line of some importance.
+    pub(crate) fn write(&self, level: LogLevel, text: &dyn fmt::Display) {
         if (level as u8) < self.level.load(Ordering::Relaxed) {
             return;
         }

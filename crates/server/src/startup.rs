@@ -8,11 +8,12 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use caudal_engine::config::{Config, IoBackend, STANDARD_INPUT, Supervised};
-use caudal_engine::{ConfigFile, Engine, Environment, Usage};
+use caudal_engine::{ConfigFile, Engine, Environment, LogSink, Usage};
 use caudal_reactor::{Acceptor, Arrival, Backend, Kind, Listener, Reactor, Signals};
 
 use crate::crew::Crew;
@@ -52,6 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Fatal> {
     let signals = Signals::catch().map_err(Fatal::new)?;
     let log = Log::open(config.log.file.as_deref(), config.log.level)
         .map_err(|error| Fatal::new(format_args!("Can't open the log file: {error}")))?;
+    let log = Arc::new(log);
     for notice in notices {
         log.notice(format_args!("{}: {}", notice.directive, notice.text));
     }
@@ -109,7 +111,7 @@ fn serve(
     mut config: Config,
     config_file: Option<ConfigFile>,
     signals: Signals,
-    log: &Log,
+    log: &Arc<Log>,
 ) -> Result<(), Fatal> {
     enter_directory(&mut config)?;
     raise_limits(&config, log);
@@ -120,7 +122,8 @@ fn serve(
     announce(&listeners, threads, kind, log);
     let supervised = config.process.supervised;
     let acl_file = config.security.acl_file.as_deref().map(acl_file);
-    let environment = environment(threads, kind, config_file, acl_file).map_err(Fatal::new)?;
+    let environment =
+        environment(threads, kind, config_file, acl_file, Arc::clone(log)).map_err(Fatal::new)?;
     let engine = Engine::new(config, environment);
     engine.load_users().map_err(|errors| {
         Fatal::new(format_args!("Aborting Caudal startup because of ACL errors: {errors}"))
@@ -164,6 +167,7 @@ fn accept(mut acceptor: Acceptor, crew: Crew, engine: &Engine, log: &Log) -> Res
         }
         if is_stopping || crew.has_loss() {
             acceptor.close();
+            engine.end_scripts();
             crew.stop();
         }
     }
@@ -232,6 +236,7 @@ fn environment(
     kind: Kind,
     config_file: Option<ConfigFile>,
     acl_file: Option<ConfigFile>,
+    log: Arc<Log>,
 ) -> io::Result<Environment> {
     let mut random = [0; 28];
     fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
@@ -253,6 +258,7 @@ fn environment(
             Kind::Epoll => "epoll",
         },
         nanos: caudal_reactor::nanos,
+        log: LogSink(Arc::new(move |level, text| log.write(level, &text))),
         shutdown: caudal_reactor::terminate_self,
         usage,
         sleep: thread::sleep,

@@ -5,8 +5,10 @@
 //! a connection. What must stay true: nothing here waits but the reactor's turn; the clock is read
 //! once a turn; a connection's end is told to the engine exactly once.
 
+use std::cell::RefCell;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,28 +22,28 @@ const SLICES: usize = 16;
 
 /// One worker.
 pub(crate) struct Worker {
-    store: Arc<Engine>,
     engine: engine::Worker,
-    reactor: Reactor,
-    inbox: Arc<Inbox>,
-    clock: Clock,
-    now: Now,
-    events: Vec<Event>,
-    outgoing: Vec<engine::Token>,
+    sockets: Rc<RefCell<Sockets>>,
 }
 
 impl Worker {
     /// A worker without connections.
     pub(crate) fn new(
         store: Arc<Engine>,
-        engine: engine::Worker,
+        mut engine: engine::Worker,
         reactor: Reactor,
         inbox: Arc<Inbox>,
     ) -> Self {
         let clock = Clock::new();
         let now = clock.now();
         let (events, outgoing) = (Vec::new(), Vec::new());
-        Self { store, engine, reactor, inbox, clock, now, events, outgoing }
+        let sockets = Sockets { store, reactor, inbox, clock, now, events, outgoing };
+        let sockets = Rc::new(RefCell::new(sockets));
+        let shared = Rc::clone(&sockets);
+        // The engine's turn runs with the sockets put down: a script that runs too long picks them
+        // up.
+        engine.set_interlude(move |engine| shared.borrow_mut().look_aside(engine));
+        Self { engine, sockets }
     }
 
     /// Takes turns until the inbox says to stop.
@@ -49,44 +51,13 @@ impl Worker {
     /// # Errors
     /// The reactor failed.
     pub(crate) fn run(mut self) -> io::Result<()> {
-        while !self.inbox.is_stopping() {
-            self.turn()?;
+        while !self.sockets.borrow().inbox.is_stopping() {
+            let timeout = self.timeout();
+            let now = self.sockets.borrow_mut().receive(&mut self.engine, timeout)?;
+            self.engine.run(now);
+            self.sockets.borrow_mut().send(&mut self.engine);
         }
         Ok(())
-    }
-
-    fn turn(&mut self) -> io::Result<()> {
-        let timeout = self.timeout();
-        self.reactor.turn(timeout, &mut self.events)?;
-        self.now = self.clock.now();
-        for (socket, peer) in self.inbox.take() {
-            self.on_arrival(socket, peer);
-        }
-        let mut events = std::mem::take(&mut self.events);
-        for event in events.drain(..) {
-            self.on_event(event);
-        }
-        self.events = events;
-        self.engine.run(self.now);
-        let mut outgoing = std::mem::take(&mut self.outgoing);
-        self.engine.outgoing(&mut outgoing);
-        for token in outgoing.drain(..) {
-            if self.reactor.is_attached(reactor_token(token)) {
-                self.settle(token);
-            }
-        }
-        self.outgoing = outgoing;
-        Ok(())
-    }
-
-    fn on_event(&mut self, event: Event) {
-        match event {
-            // An earlier event of this turn may have closed the connection.
-            event if !self.reactor.is_attached(event.token()) => {}
-            Event::Readable(at) => self.on_readable(at),
-            Event::Writable(at) => self.settle(at.index()),
-            Event::Failed(at, _) => self.close(at.index()),
-        }
     }
 
     /// How long the reactor may sleep: not at all with work left, else until the next timer.
@@ -95,10 +66,78 @@ impl Worker {
             return Some(Duration::ZERO);
         }
         let due_us = self.engine.next_timer()?;
-        Some(Duration::from_micros(due_us.saturating_sub(self.now.monotonic_us)))
+        let now_us = self.sockets.borrow().now.monotonic_us;
+        Some(Duration::from_micros(due_us.saturating_sub(now_us)))
+    }
+}
+
+/// A worker's reactor, and what it needs to serve its sockets.
+struct Sockets {
+    store: Arc<Engine>,
+    reactor: Reactor,
+    inbox: Arc<Inbox>,
+    clock: Clock,
+    now: Now,
+    events: Vec<Event>,
+    outgoing: Vec<engine::Token>,
+}
+
+impl Sockets {
+    /// Waits for events and takes what came: the time at which it did.
+    fn receive(
+        &mut self,
+        engine: &mut engine::Worker,
+        timeout: Option<Duration>,
+    ) -> io::Result<Now> {
+        self.reactor.turn(timeout, &mut self.events)?;
+        self.now = self.clock.now();
+        for (socket, peer) in self.inbox.take() {
+            self.on_arrival(engine, socket, peer);
+        }
+        let mut events = std::mem::take(&mut self.events);
+        for event in events.drain(..) {
+            self.on_event(engine, event);
+        }
+        self.events = events;
+        Ok(self.now)
     }
 
-    fn on_arrival(&mut self, socket: Socket, peer: Peer) {
+    /// Sends what the turn left to be sent.
+    fn send(&mut self, engine: &mut engine::Worker) {
+        let mut outgoing = std::mem::take(&mut self.outgoing);
+        engine.outgoing(&mut outgoing);
+        for token in outgoing.drain(..) {
+            if self.reactor.is_attached(reactor_token(token)) {
+                self.settle(engine, token);
+            }
+        }
+        self.outgoing = outgoing;
+    }
+
+    /// A turn in the middle of a script that runs too long.
+    fn look_aside(&mut self, engine: &mut engine::Worker) {
+        // A reactor that fails now fails in the next turn too, which says so.
+        if self.receive(engine, Some(Duration::ZERO)).is_ok() {
+            engine.run_aside();
+            self.send(engine);
+        }
+    }
+
+    fn on_event(&mut self, engine: &mut engine::Worker, event: Event) {
+        match event {
+            // An earlier event of this turn may have closed the connection.
+            event if !self.reactor.is_attached(event.token()) => {}
+            // Its commands are in hand: when they have run, it is settled.
+            event if !engine.is_at_hand(event.token().index()) => {
+                self.reactor.pause(event.token());
+            }
+            Event::Readable(at) => self.on_readable(engine, at),
+            Event::Writable(at) => self.settle(engine, at.index()),
+            Event::Failed(at, _) => self.close(engine, at.index()),
+        }
+    }
+
+    fn on_arrival(&mut self, engine: &mut engine::Worker, socket: Socket, peer: Peer) {
         if let Peer::Tcp { .. } = peer {
             // Options make a connection better, not possible: one without them is served as well.
             let _ = socket.set_no_delay();
@@ -106,41 +145,43 @@ impl Worker {
                 let _ = socket.set_keepalive(Keepalive(Duration::from_secs(seconds.into())));
             }
         }
-        match self.engine.open(describe(&peer, &socket), self.now) {
+        match engine.open(describe(&peer, &socket), self.now) {
             Open::Refused(reply) => {
                 socket.dismiss(&reply);
                 self.inbox.released();
             }
             Open::Accepted(token) => {
                 if self.reactor.attach(reactor_token(token), socket).is_err() {
-                    self.engine.closed(token);
+                    engine.closed(token);
                     self.inbox.released();
                 }
             }
         }
     }
 
-    fn on_readable(&mut self, at: Token) {
+    fn on_readable(&mut self, engine: &mut engine::Worker, at: Token) {
         let token = at.index();
-        match self.reactor.receive(at, self.engine.input(token)) {
-            Received::Bytes(bytes) => self.engine.received(token, bytes),
+        match self.reactor.receive(at, engine.input(token)) {
+            Received::Bytes(bytes) => engine.received(token, bytes),
             Received::Nothing => {}
-            Received::Closed => self.engine.ended(token),
-            Received::Failed(_) => self.close(token),
+            Received::Closed => engine.ended(token),
+            Received::Failed(_) => self.close(engine, token),
         }
     }
 
     /// Sends what a connection has to say, as far as the peer takes it, and follows its wishes.
-    fn settle(&mut self, token: engine::Token) {
+    fn settle(&mut self, engine: &mut engine::Worker, token: engine::Token) {
         let at = reactor_token(token);
-        let output = self.engine.output(token);
+        let output = engine.output(token);
         let mut sent = 0;
         while !output.is_empty() {
             let mut slices = [IoSlice::new(&[]); SLICES];
             let filled = output.slices(&mut slices);
             let slices = &slices[..filled];
             let offered: usize = slices.iter().map(|slice| slice.len()).sum();
-            let Ok(taken) = self.reactor.send(at, slices) else { return self.close(token) };
+            let Ok(taken) = self.reactor.send(at, slices) else {
+                return self.close(engine, token);
+            };
             output.advance(taken);
             sent += taken;
             if taken < offered {
@@ -149,20 +190,22 @@ impl Worker {
         }
         let is_flushed = output.is_empty();
         if sent > 0 {
-            self.engine.sent(token, sent);
+            engine.sent(token, sent);
         }
-        let status = self.engine.status(token);
+        let status = engine.status(token);
         match status.close {
-            Close::Now => self.close(token),
-            Close::AfterFlush if is_flushed && self.reactor.is_flushed(at) => self.close(token),
+            Close::Now => self.close(engine, token),
+            Close::AfterFlush if is_flushed && self.reactor.is_flushed(at) => {
+                self.close(engine, token);
+            }
             _ if status.wants_read => self.reactor.resume(at),
             _ => self.reactor.pause(at),
         }
     }
 
-    fn close(&mut self, token: engine::Token) {
+    fn close(&mut self, engine: &mut engine::Worker, token: engine::Token) {
         self.reactor.detach(reactor_token(token));
-        self.engine.closed(token);
+        engine.closed(token);
         self.inbox.released();
     }
 }

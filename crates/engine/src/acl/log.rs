@@ -18,7 +18,6 @@ pub(crate) enum Scene {
     /// EXEC.
     Transaction,
     /// A script.
-    #[allow(dead_code, reason = "for the scripts that run commands")]
     Script,
 }
 

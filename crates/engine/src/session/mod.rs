@@ -118,13 +118,13 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         modules::COMMANDS,
         pubsub::COMMANDS,
         replication::COMMANDS,
-        scripts::COMMANDS,
         server::COMMANDS,
         sign_on::COMMANDS,
         transaction::COMMANDS,
     ]
     .into_iter()
     .flatten()
+    .chain(scripts::commands())
 }
 
 /// Commands on keys that belong to a family of this module.

@@ -62,7 +62,7 @@ pub(super) static ROWS: [Directive; 31] = [
     )
     .at_start(),
     Directive::works("dir", Text(any), ".", "working directory").protected(),
-    Directive::waits(
+    Directive::works(
         "busy-reply-threshold",
         Integer(0, MAX_I64),
         "5000",

@@ -91,12 +91,9 @@ fn on_keys(engine: &Engine, text: &mut Text) {
     let expiry_ms = engine.sum(|at| &at.stats.expiry_ns) / 1_000_000;
     text.field("expire_cycle_cpu_milliseconds", expiry_ms);
     text.field("evicted_keys", 0);
-    text.zeros(&[
-        "evicted_clients",
-        "evicted_scripts",
-        "total_eviction_exceeded_time",
-        "current_eviction_exceeded_time",
-    ]);
+    text.field("evicted_clients", 0);
+    text.field("evicted_scripts", engine.scripts.evicted());
+    text.zeros(&["total_eviction_exceeded_time", "current_eviction_exceeded_time"]);
     text.field("keyspace_hits", engine.sum(|at| &at.counters.hits));
     text.field("keyspace_misses", engine.sum(|at| &at.counters.misses));
     text.field("pubsub_channels", engine.pubsub.len(Topic::Channel));

@@ -20,6 +20,28 @@ fn human(bytes: u64) -> String {
     format!("{amount:.2}{}", UNITS[unit])
 }
 
+/// What scripts and functions take: the workers' machines, which run both, and what is cached.
+fn scripts(session: &Session<'_, '_>, text: &mut Text) {
+    let engine = session.engine;
+    let machines = engine.sum(|worker| &worker.machine_bytes);
+    let (cached, scripts) = engine.scripts.size();
+    let libraries = engine.libraries.set();
+    let functions = libraries.bytes();
+    text.field("used_memory_vm_eval", machines);
+    text.field("used_memory_lua", machines);
+    text.field("used_memory_lua_human", human(machines));
+    text.field("used_memory_scripts_eval", scripts);
+    text.field("number_of_cached_scripts", cached);
+    text.field("number_of_functions", libraries.functions());
+    text.field("number_of_libraries", libraries.libraries.len());
+    text.field("used_memory_vm_functions", 0);
+    text.field("used_memory_vm_total", machines);
+    text.field("used_memory_vm_total_human", human(machines));
+    text.field("used_memory_functions", functions);
+    text.field("used_memory_scripts", scripts + functions);
+    text.field("used_memory_scripts_human", human((scripts + functions) as u64));
+}
+
 /// What the allocator has given out, what the system has given, and the limit.
 pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     let engine = session.engine;
@@ -52,13 +74,7 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("allocator_muzzy", 0);
     text.field("total_system_memory", usage.total_bytes);
     text.field("total_system_memory_human", human(usage.total_bytes));
-    text.field("used_memory_lua", 0);
-    text.field("used_memory_lua_human", human(0));
-    text.field("used_memory_scripts", 0);
-    text.field("used_memory_scripts_human", human(0));
-    text.field("number_of_cached_scripts", 0);
-    text.field("number_of_functions", 0);
-    text.field("number_of_libraries", 0);
+    scripts(session, text);
     text.field("maxmemory", limit);
     text.field("maxmemory_human", human(limit));
     text.field("maxmemory_policy", "noeviction");

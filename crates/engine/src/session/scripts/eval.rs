@@ -1,0 +1,81 @@
+//! EVAL, EVALSHA and their read-only forms.
+
+use super::{RO, RW, UNKNOWN};
+use crate::scripts::{Code, Keys, Known, Request, parse_digest, run};
+use crate::session::{Outcome, Session, SessionCommand};
+use caudal_commands::{Args, Error, Flags, Group, KeyFlags, Spec};
+
+const fn spec(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec {
+    Spec::new(name, summary)
+        .group(Group::Scripting)
+        .arity(-3)
+        .complexity("Depends on the script that is executed.")
+        .no_script()
+        .flag(Flags::STALE)
+        .flag(Flags::SKIP_MONITOR)
+        .flag(Flags::NO_MANDATORY_KEYS)
+        .reaching()
+        .key_count(2, keys)
+}
+
+/// The family.
+pub(super) const COMMANDS: &[SessionCommand] = &[
+    SessionCommand::new(spec("EVAL", "Runs a script.", RW).since("2.6.0"), eval),
+    SessionCommand::new(
+        spec("EVALSHA", "Runs a script of the cache.", RW).since("2.6.0"),
+        eval_digest,
+    ),
+    SessionCommand::new(
+        spec("EVALSHA_RO", "Runs a script of the cache that changes nothing.", RO)
+            .since("7.0.0")
+            .readonly(),
+        eval_digest_read_only,
+    ),
+    SessionCommand::new(
+        spec("EVAL_RO", "Runs a script that changes nothing.", RO).since("7.0.0").readonly(),
+        eval_read_only,
+    ),
+];
+
+fn eval(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    evaluate(session, args, false)
+}
+
+fn eval_read_only(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    evaluate(session, args, true)
+}
+
+fn eval_digest(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    evaluate_digest(session, args, false)
+}
+
+fn eval_digest_read_only(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    evaluate_digest(session, args, true)
+}
+
+fn evaluate(session: &mut Session<'_, '_>, args: Args<'_>, read_only: bool) -> Outcome {
+    let keys = Keys::parse(args, Error::NOT_INTEGER)?;
+    let (shared, worker) = (&session.engine.scripts, &mut *session.worker);
+    let script = worker.machine.find_or_add(shared, &mut worker.random, args.at(1), false)?;
+    run_script(session, &script, keys, args, read_only)
+}
+
+fn evaluate_digest(session: &mut Session<'_, '_>, args: Args<'_>, read_only: bool) -> Outcome {
+    let keys = Keys::parse(args, Error::NOT_INTEGER)?;
+    let shared = &session.engine.scripts;
+    let digest = parse_digest(args.at(1)).ok_or(UNKNOWN)?;
+    let script = session.worker.machine.find(shared, &digest).ok_or(UNKNOWN)?;
+    run_script(session, &script, keys, args, read_only)
+}
+
+fn run_script(
+    session: &mut Session<'_, '_>,
+    script: &Known,
+    keys: Keys,
+    args: Args<'_>,
+    read_only: bool,
+) -> Outcome {
+    session.engine.scripts.use_now(script);
+    let entry = session.engine.catalog.find(args.at(0)).expect("it was called by this name");
+    run(session, Code::Script(script), Request { entry, args, keys, read_only })
+}
