@@ -137,8 +137,9 @@ pub(crate) fn run(
     let permissions = Permissions::of(worker, code, request.read_only)?;
     let (entry, args, database) = (request.entry, request.args, connection.database);
     let mut wanted = WantedSet::new();
-    want_keys(engine, entry, args, database, &mut wanted);
-    if permissions.read_only {
+    let marks = connection.may_mark();
+    want_keys(engine, entry, args, (database, marks), &mut wanted);
+    if permissions.read_only && !marks {
         wanted.iter_mut().for_each(|want| want.mode = Mode::Shared);
     }
     let written = || written_keys(engine, entry, args, database);
