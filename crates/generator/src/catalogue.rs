@@ -4,7 +4,7 @@
 //! knows which they are.
 
 /// The groups, each with its templates.
-pub const GROUPS: [(&str, &[&str]); 9] = [
+pub const GROUPS: [(&str, &[&str]); 10] = [
     ("bitmap", BITMAP),
     ("geo", GEO),
     ("hyperloglog", HYPERLOGLOG),
