@@ -55,19 +55,9 @@ pub(crate) fn choose(kind: &str, random: &mut Random) -> Vec<u8> {
             let kind = *random.of(&TYPES);
             key(kind, random)
         }
-        "string" | "list" | "set" | "hash" | "zset" | "stream" => {
-            let wrong = random.once_in(WRONG_TYPE_RARITY);
-            let kind = if wrong { *random.of(&TYPES) } else { kind };
-            key(kind, random)
-        }
-        // Kept apart from other strings: most of those are none.
-        "hll" => {
-            let wrong = random.once_in(WRONG_TYPE_RARITY);
-            let kind = if wrong { *random.of(&TYPES) } else { kind };
-            key(kind, random)
-        }
-        // Kept apart from other sorted sets: most scores of those lie in one corner of the map.
-        "geo" => {
+        // HyperLogLogs are kept apart from other strings, most of which are none, and places from
+        // sorted sets, most scores of which lie in one corner of the map.
+        "string" | "list" | "set" | "hash" | "zset" | "stream" | "hll" | "geo" => {
             let wrong = random.once_in(WRONG_TYPE_RARITY);
             let kind = if wrong { *random.of(&TYPES) } else { kind };
             key(kind, random)
