@@ -61,6 +61,8 @@ pub struct Context<'a, 'k> {
     pub settings: &'a Settings,
     /// False in a transaction or a script, where a blocking command gets nothing at once.
     pub may_wait: bool,
+    /// Whether a script calls: what has no order gets one where Redis gives it one.
+    pub in_script: bool,
     /// Whether the user may read every key: what a command that finds its keys while it runs asks.
     pub may_read_all: bool,
     /// The hash of the first key, which dispatch has computed: (argument, hash).

@@ -211,6 +211,7 @@ impl Worker {
             random: &mut self.random,
             settings: &self.tuning.settings,
             may_wait: scene.may_wait,
+            in_script: self.in_script,
             may_read_all: scene.may_read_all,
             first_key: call.first_key,
         };

@@ -78,6 +78,8 @@ pub struct Worker {
     pub(crate) audience: Audience,
     /// Whether EXEC is running.
     pub(crate) in_transaction: bool,
+    /// Whether the running command is a script's.
+    pub(crate) in_script: bool,
     /// Messages for the connection whose EXEC is running: they follow its reply.
     pub(crate) after_exec: Output,
     pub(crate) timers: Timers,
@@ -139,6 +141,7 @@ impl Worker {
             inbox: Inbox::default(),
             audience: Audience::default(),
             in_transaction: false,
+            in_script: false,
             after_exec: Output::default(),
             timers: Timers::default(),
             machine: Machine::default(),

@@ -404,3 +404,35 @@ fn messages_of_a_script_are_sent_when_it_has_ended() {
         assert_eq!(local.receive(listener), message);
     }
 }
+
+#[test]
+fn a_set_that_a_script_reads_by_sort_has_an_order() {
+    let (mut local, client) = local();
+    let _ = local.say(client, "SADD s c a b aa");
+    let script = "return redis.call('SORT',KEYS[1],'BY','nosort')";
+    assert_eq!(eval(&mut local, client, script, &["s"], &[]), "[a aa b c]");
+}
+
+#[test]
+fn errors_in_scripts_are_counted_once() {
+    let (mut local, client) = local();
+    let _ = local.say(client, "SET s x");
+    for script in ["return redis.call('LPUSH',KEYS[1],1)", "return redis.pcall('LPUSH',KEYS[1],1)"]
+    {
+        let _ = local.say(client, "CONFIG RESETSTAT");
+        assert!(eval(&mut local, client, script, &["s"], &[]).starts_with("-WRONGTYPE"));
+        let info = local.say(client, "INFO everything");
+        for line in ["errorstat_WRONGTYPE:count=1", "total_error_replies:1"] {
+            assert!(info.contains(line), "{script}: {line}");
+        }
+        for (command, failed) in [("eval", 1), ("lpush", 1)] {
+            let line = format!("cmdstat_{command}:calls=1,");
+            let at = info.find(&line).expect("it ran");
+            let end = format!("failed_calls={failed}");
+            assert!(
+                info[at..].split("\\r").next().is_some_and(|line| line.contains(&end)),
+                "{script}"
+            );
+        }
+    }
+}

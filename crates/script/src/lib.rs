@@ -18,4 +18,4 @@ mod vm;
 
 pub use functions::{Flags, Registered};
 pub use host::{AclError, Host, LogLevel, Stop};
-pub use vm::{Ended, MEMORY_BYTES_MAX, Returned, Source, Vm};
+pub use vm::{Ended, MEMORY_BYTES_MAX, Returned, ReturnedError, Source, Vm};

@@ -42,6 +42,15 @@ impl Ended {
     }
 }
 
+/// An error that a script returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReturnedError {
+    /// Its text.
+    pub text: Vec<u8>,
+    /// Whether it is a command's, which was counted when the command failed.
+    pub is_counted: bool,
+}
+
 /// What a script returned, before it is written.
 #[derive(Debug)]
 pub struct Returned {
@@ -243,8 +252,7 @@ impl Vm {
         }
     }
 
-    /// Writes what a script returned. The text of an error that it returned, if it is one that
-    /// nobody has counted.
+    /// Writes what a script returned; the error, if it is one.
     ///
     /// # Errors
     /// The machine has no memory left; nothing is written.
@@ -252,7 +260,7 @@ impl Vm {
         &mut self,
         returned: &Returned,
         reply: &mut Reply<'_>,
-    ) -> std::result::Result<Option<Vec<u8>>, Ended> {
+    ) -> std::result::Result<Option<ReturnedError>, Ended> {
         let Value::Table(table) = &returned.value else {
             from_lua::reply(reply, &returned.value, returned.spoken).map_err(internal)?;
             return Ok(None);
@@ -266,11 +274,11 @@ impl Vm {
         }
         reply.output().append(std::mem::take(&mut self.scratch));
         let field = |name: &str| table.raw_get::<Value>(name).unwrap_or(Value::Nil);
-        let text = match (field("err"), field("ignore_error_stats_update")) {
-            (Value::String(text), Value::Nil) => Some(text.as_bytes().to_vec()),
-            _ => None,
-        };
-        Ok(text)
+        let is_counted = !field("ignore_error_stats_update").is_nil();
+        Ok(field("err").as_string().map(|text| {
+            let text = text.as_bytes().to_vec();
+            ReturnedError { text, is_counted }
+        }))
     }
 
     /// The compiled form of a script.

@@ -68,6 +68,9 @@ struct Sort<'a> {
     by: Option<Pattern<'a>>,
     /// BY said not to sort.
     is_unsorted: bool,
+    /// Whether a set is sorted though BY said not to: it is stored, or a script reads it, and both
+    /// must be the same wherever this is done.
+    orders_sets: bool,
     /// What to give instead of the elements.
     gets: Vec<Pattern<'a>>,
     target: Option<&'a [u8]>,
@@ -81,6 +84,7 @@ impl<'a> Sort<'a> {
             limit: (0, -1),
             by: None,
             is_unsorted: false,
+            orders_sets: false,
             gets: Vec::new(),
             target: None,
         };
@@ -150,7 +154,8 @@ impl From<Error> for Stop {
 }
 
 fn run(context: &mut Context<'_, '_>, args: Args<'_>, may_store: bool) -> Outcome {
-    let sort = Sort::parse(args, may_store, context.may_read_all)?;
+    let mut sort = Sort::parse(args, may_store, context.may_read_all)?;
+    sort.orders_sets = sort.target.is_some() || context.in_script;
     let source = context.key(args, 1);
     let image = match context.keys.find(&source).map(|record| (record.kind(), record.value())) {
         None => Object::List(List::new()),
@@ -181,8 +186,7 @@ fn results<'i, 'a>(
     if sort.is_unsorted {
         sort.by = None;
     }
-    if sort.is_unsorted && sort.target.is_some() && matches!(image, Object::Set(_)) {
-        // A set has no order of its own, and what is stored must be the same wherever this is done.
+    if sort.is_unsorted && sort.orders_sets && matches!(image, Object::Set(_)) {
         (sort.is_unsorted, sort.alpha) = (false, true);
     }
     let elements = match sort.is_unsorted {

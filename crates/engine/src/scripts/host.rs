@@ -56,6 +56,15 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
     fn admit(&mut self, args: Args<'_>) -> Result<&'static Entry, Error> {
         let (entry, _) = look_up(self.run.engine, self.run.connection.database, args);
         let entry = entry.ok_or(UNKNOWN)?;
+        self.check(entry, args).inspect_err(|_| {
+            let stats = &self.run.engine.workers[self.run.worker.id].stats;
+            stats::add(&stats.commands[usize::from(entry.id)].rejected, 1);
+        })?;
+        Ok(entry)
+    }
+
+    /// Whether a script may call a command here and now.
+    fn check(&mut self, entry: &Entry, args: Args<'_>) -> Result<(), Error> {
         let is_container = !entry.subcommands.is_empty();
         if is_container && args.len() > 1 {
             return Err(crate::dispatch::unknown_subcommand(entry, args));
@@ -79,7 +88,7 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
         if over && flags.has(Flags::DENYOOM) {
             return Err(MEMORY);
         }
-        Ok(entry)
+        Ok(())
     }
 
     /// Runs a command, its reply written to `output` in `protocol`.

@@ -162,12 +162,14 @@ fn attempt(
 ) -> Result<Progress, Error> {
     let database = run.connection.database;
     let mut vm = run.worker.machine.take(&mut run.worker.random);
+    run.worker.in_script = true;
     let outcome = enter(run, &mut vm, code, request, permissions);
+    run.worker.in_script = false;
     if run.connection.database != database {
         run.connection.select(database);
     }
     let result = match outcome {
-        Ok(returned) => reply(run, &mut vm, &returned),
+        Ok(returned) => reply(run, &mut vm, request.entry, &returned),
         Err(ended) => Err(ended),
     };
     let bytes = &run.engine.workers[run.worker.id].machine_bytes;
@@ -201,10 +203,18 @@ fn enter(
     }
 }
 
-fn reply(run: &mut Atomic<'_, '_>, vm: &mut Vm, returned: &Returned) -> Result<Progress, Ended> {
-    let uncounted = vm.reply(returned, &mut run.connection.reply())?;
-    if let Some(text) = uncounted {
-        run.engine.workers[run.worker.id].stats.count_error(&text);
+fn reply(
+    run: &mut Atomic<'_, '_>,
+    vm: &mut Vm,
+    entry: &Entry,
+    returned: &Returned,
+) -> Result<Progress, Ended> {
+    if let Some(error) = vm.reply(returned, &mut run.connection.reply())? {
+        let stats = &run.engine.workers[run.worker.id].stats;
+        stats::add(&stats.commands[usize::from(entry.id)].failed, 1);
+        if !error.is_counted {
+            stats.count_error(&error.text);
+        }
     }
     Ok(Progress::Done)
 }
