@@ -275,6 +275,7 @@ impl Worker {
                 self.serve_waiters(engine, held);
             }
             self.effects.news.end();
+            self.settle_monitor_lines(true);
             if let Some(unsent) = before.output {
                 let replies = std::mem::replace(&mut connection.output, unsent);
                 connection.output.append(replies);
@@ -285,6 +286,7 @@ impl Worker {
             held.roll_back(&engine.keyspace, &shared.counters);
             self.effects.withdraw(before.effects);
             self.effects.news.forget();
+            self.settle_monitor_lines(false);
             self.ready_keys.clear();
             connection.output = before.output.expect("it was set aside for this case");
             connection.select(before.database);

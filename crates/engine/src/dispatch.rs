@@ -237,6 +237,8 @@ impl Worker {
         let pubsub = &self.engine.pubsub;
         let tells = self.effects.news.is_on() || pubsub.trackers.load(Relaxed) > 0;
         matches!(entry.spec.name, "PUBLISH" | "SPUBLISH")
+            // A script may do either.
+            || entry.spec.reaches
             || (tells && Catalog::is_write(entry))
             || pubsub.monitored.load(Relaxed) > 0
     }
@@ -261,7 +263,9 @@ impl Worker {
         if ran.failed {
             stats::add(&command.failed, 1);
         }
-        if self.engine.pubsub.monitored.load(Relaxed) != 0 {
+        if self.engine.pubsub.monitored.load(Relaxed) != 0
+            && !ran.entry.spec.flags.has(Flags::SKIP_MONITOR)
+        {
             self.show_to_monitors(
                 (&ran.entry.spec, ran.args),
                 connection.database,

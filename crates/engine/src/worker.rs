@@ -17,6 +17,7 @@ use caudal_commands::Random;
 use caudal_keyspace::{Effects, Place, Ready, Stale, Waiter, Watch};
 use caudal_table::Table;
 use caudal_wire::Output;
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -82,6 +83,8 @@ pub struct Worker {
     pub(crate) in_script: bool,
     /// Messages for the connection whose EXEC is running: they follow its reply.
     pub(crate) after_exec: Output,
+    /// Lines of MONITOR on commands that may still be undone.
+    pub(crate) monitor_lines: RefCell<Vec<Arc<[u8]>>>,
     pub(crate) timers: Timers,
     pub(crate) cycle: Cycle,
     pub(crate) machine: Machine,
@@ -143,6 +146,7 @@ impl Worker {
             in_transaction: false,
             in_script: false,
             after_exec: Output::default(),
+            monitor_lines: RefCell::default(),
             timers: Timers::default(),
             machine: Machine::default(),
             interlude: None,

@@ -35,6 +35,23 @@ fn a_monitor_sees_commands_of_all_workers() {
 }
 
 #[test]
+fn the_commands_of_a_script_follow_it() {
+    let mut local = Local::new(Config::default(), 2);
+    let (monitor, one) = (local.connect(1), local.connect(0));
+    say(&mut local, monitor, "MONITOR");
+    let script = "redis.call('set',KEYS[1],'v') return redis.call('get','undeclared')";
+    say(&mut local, one, &format!("eval \"{script}\" 1 k"));
+    say(&mut local, one, "PING");
+    let expected = [
+        format!(r#"[0 127.0.0.1:1] "eval" "{script}" "1" "k""#),
+        r#"[0 lua] "set" "k" "v""#.to_owned(),
+        r#"[0 lua] "get" "undeclared""#.to_owned(),
+        r#"[0 127.0.0.1:1] "PING""#.to_owned(),
+    ];
+    assert_eq!(lines(&mut local, monitor), expected);
+}
+
+#[test]
 fn what_is_secret_or_an_administrators_is_not_shown() {
     let mut local = Local::new(Config::default(), 1);
     let (monitor, one) = (local.connect(0), local.connect(0));

@@ -298,3 +298,15 @@ fn a_flood_of_messages_arrives_whole_and_holds_nobody_for_ever() {
     assert_eq!(heard(&mut local, subscriber).len(), COUNT);
     assert_eq!(say(&mut local, publisher, "PING"), ["PONG"]);
 }
+
+#[test]
+fn a_script_publishes_when_it_ends_and_once() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two) = (local.connect(0), local.connect(1));
+    say(&mut local, two, "SUBSCRIBE ch");
+    // The undeclared key makes it run twice.
+    let script =
+        "local n = redis.call('publish','ch','x') redis.call('incr','undeclared') return n";
+    assert_eq!(say(&mut local, one, &format!("EVAL \"{script}\" 0")), [":1"]);
+    assert_eq!(heard(&mut local, two), ["[message ch x]"]);
+}

@@ -262,3 +262,15 @@ fn tracking_that_begins_inside_a_transaction_tracks_what_follows_in_it() {
     say(&mut local, two, "MSET a 1 b 1");
     assert_eq!(heard(&mut local, one), [">[invalidate [b]]"]);
 }
+
+#[test]
+fn reads_and_writes_of_scripts_count() {
+    let (mut local, one, two) = tracking("");
+    let script = "redis.call('get',KEYS[1]) redis.call('get','undeclared') return 1";
+    assert_eq!(say(&mut local, one, &format!("EVAL \"{script}\" 1 a")), [":1"]);
+    let script = "redis.call('set','undeclared',1) redis.call('set',KEYS[1],1) return 1";
+    assert_eq!(say(&mut local, two, &format!("EVAL \"{script}\" 1 a")), [":1"]);
+    let mut messages = heard(&mut local, one);
+    messages.sort();
+    assert_eq!(messages, [">[invalidate [a]]", ">[invalidate [undeclared]]"]);
+}

@@ -9,12 +9,14 @@ use crate::batch::look_up;
 use crate::catalog::{Catalog, Entry};
 use crate::config;
 use crate::mail::Mail;
+use crate::session::Caller;
 use crate::stats;
 use caudal_commands::{Args, Error, Flags};
 use caudal_keyspace::{Busy, Place};
 use caudal_script::{AclError, LogLevel};
 use caudal_wire::{Output, Protocol, Reply};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 const UNKNOWN: Error = Error::text("ERR Unknown command called from script");
 const ARITY: Error = Error::text("ERR Wrong number of args calling command from script");
@@ -110,7 +112,7 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
     }
 
     /// Counts a command that ran.
-    fn account(&mut self, entry: &Entry, failed: bool) {
+    fn account(&mut self, entry: &Entry, args: Args<'_>, failed: bool) {
         let engine = self.run.engine;
         let now = (engine.environment.nanos)();
         let duration = now.saturating_sub(std::mem::replace(&mut self.clock, now));
@@ -120,6 +122,10 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
         stats::add(&command.calls, 1);
         stats::add(&command.duration_ns, duration);
         stats::add(&command.failed, u64::from(failed));
+        if engine.pubsub.monitored.load(Relaxed) != 0 {
+            let database = self.run.connection.database;
+            self.run.worker.show_to_monitors((&entry.spec, args), database, Caller::Script);
+        }
     }
 
     fn refuse(&self, error: &Error, protocol: Protocol, output: &mut Output) {
@@ -181,7 +187,7 @@ impl caudal_script::Host for Host<'_, '_, '_> {
             Err(Stop::Error(error)) => Some(error),
             Err(Stop::Again) => return Err(caudal_script::Stop::RunsAgain),
         };
-        self.account(entry, error.is_some());
+        self.account(entry, args, error.is_some());
         if let Some(error) = error {
             self.refuse(&error, protocol, output);
         }

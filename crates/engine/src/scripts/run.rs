@@ -9,7 +9,7 @@ use super::machine;
 use crate::atomic::{Atomic, Plan};
 use crate::catalog::Entry;
 use crate::execute::{Progress, WantedSet, want_keys, written_keys};
-use crate::session::Session;
+use crate::session::{Caller, Session};
 use crate::stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Error};
@@ -161,6 +161,10 @@ fn attempt(
     permissions: Permissions,
 ) -> Result<Progress, Error> {
     let database = run.connection.database;
+    if run.engine.pubsub.monitored.load(Relaxed) != 0 {
+        let caller = Caller::Client(&run.connection.info.peer);
+        run.worker.show_to_monitors((&request.entry.spec, request.args), database, caller);
+    }
     let mut vm = run.worker.machine.take(&mut run.worker.random);
     run.worker.in_script = true;
     let outcome = enter(run, &mut vm, code, request, permissions);

@@ -37,7 +37,6 @@ pub(crate) enum Caller<'a> {
     /// A connection itself.
     Client(&'a Peer),
     /// A script.
-    #[allow(dead_code, reason = "for the scripts that run commands")]
     Script,
 }
 
@@ -66,7 +65,8 @@ impl Worker {
         connection.settle_listening();
     }
 
-    /// Shows a command that ran to all monitors.
+    /// Shows a command to all monitors: when it ran, and one that runs a script before that. Inside
+    /// of something that may be undone its end is waited for.
     #[cold]
     pub(crate) fn show_to_monitors(
         &self,
@@ -74,14 +74,28 @@ impl Worker {
         database: u8,
         caller: Caller<'_>,
     ) {
-        if spec.flags.has(Flags::SKIP_MONITOR) || spec.flags.has(Flags::ADMIN) {
+        if spec.flags.has(Flags::ADMIN) {
             return;
         }
         let line: Arc<[u8]> = self.line(spec, args, database, caller).into();
+        if self.effects.news.is_holding() {
+            self.monitor_lines.borrow_mut().push(line);
+        } else {
+            self.post_to_monitors(&line);
+        }
+    }
+
+    /// What was held is shown, unless it was undone.
+    pub(crate) fn settle_monitor_lines(&self, stays: bool) {
+        let lines = self.monitor_lines.take();
+        lines.iter().filter(|_| stays).for_each(|line| self.post_to_monitors(line));
+    }
+
+    fn post_to_monitors(&self, line: &Arc<[u8]>) {
         for (worker, monitors) in self.engine.pubsub.monitors.iter().enumerate() {
             if monitors.load(Relaxed) > 0 {
                 let worker = u16::try_from(worker).expect("few workers");
-                self.engine.pubsub.post_to(worker, Post::Monitored(Arc::clone(&line)));
+                self.engine.pubsub.post_to(worker, Post::Monitored(Arc::clone(line)));
             }
         }
     }
