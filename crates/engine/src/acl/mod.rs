@@ -3,8 +3,8 @@
 //! Stands between dispatch and execution. All users together are one immutable snapshot that is
 //! swapped whole; a worker looks at its version once a turn, and a connection remembers for which
 //! version it found its user unrestricted: then one comparison is all that a command costs. What
-//! must stay true: a command runs only if one selector of its connection's user allows all of it, in
-//! EXEC and scripts as well; no password is kept.
+//! must stay true: a command runs only if one selector of its connection's user allows all of it,
+//! in EXEC and scripts as well; no password is kept.
 //!
 //! | file | idea |
 //! |---|---|

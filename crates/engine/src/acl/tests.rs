@@ -170,7 +170,9 @@ proptest! {
     }
 
     #[test]
-    fn no_rule_panics(rules in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..8)) {
+    fn no_rule_panics(
+        rules in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..8),
+    ) {
         let mut user = User::new(b"u", ground());
         for rule in rules {
             let _ = user.apply(ground(), &rule);

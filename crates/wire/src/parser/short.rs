@@ -1,7 +1,7 @@
 //! The common case: a whole command whose headers have few digits.
 //!
-//! A header is read as one word of eight bytes instead of byte by byte. What must stay true: what is
-//! accepted here the general way reads alike, and of everything else nothing is appended.
+//! A header is read as one word of eight bytes instead of byte by byte. What must stay true: what
+//! is accepted here the general way reads alike, and of everything else nothing is appended.
 
 use super::{Limits, Span};
 
