@@ -489,7 +489,7 @@ fn an_empty_server_has_no_scripts_and_no_functions_to_flush_or_to_list() {
     );
     assert_eq!(
         local.say(client, "FUNCTION FLUSH SYNC now"),
-        "-ERR unknown subcommand or wrong number of arguments for 'flush'. Try FUNCTION HELP."
+        "-ERR unknown subcommand or wrong number of arguments for 'FLUSH'. Try FUNCTION HELP."
     );
     assert_eq!(local.say(client, "SCRIPT EXISTS a b"), "[:0 :0]");
     assert_eq!(
