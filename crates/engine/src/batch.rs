@@ -5,12 +5,13 @@
 //! true: bytes count as executed only when their command has run, so a connection that is set aside
 //! in the middle loses nothing.
 
-use crate::catalog::Entry;
+use crate::catalog::{Entry, RunsScript};
 use crate::connection::{Close, Connection};
 use crate::engine::Engine;
 use crate::execute::Progress;
+use crate::transaction::Queue;
 use crate::worker::{Token, Worker};
-use caudal_commands::{Args, Flags, OwnedArgs};
+use caudal_commands::{Args, OwnedArgs};
 use caudal_keyspace::Held;
 use caudal_table::KeyHash;
 use caudal_wire::{Parser, ProtocolError, Span, Step};
@@ -61,25 +62,6 @@ pub(crate) struct Batch {
     spans: Vec<Span>,
 }
 
-impl Batch {
-    /// Whether one of the commands from `first` on runs a script, or a transaction that does.
-    #[inline]
-    fn runs_script(&self, first: usize) -> bool {
-        self.commands[first..].iter().any(|parsed| {
-            parsed.entry.is_some_and(|entry| {
-                entry.spec.flags.has(Flags::NO_MANDATORY_KEYS)
-                    || (entry.spec.flags.has(Flags::SKIP_SLOWLOG) && self.queued_script(parsed))
-            })
-        })
-    }
-
-    #[cold]
-    fn queued_script(&self, parsed: &Parsed) -> bool {
-        let queue = self.members[parsed.member].connection.queue.as_deref();
-        queue.is_some_and(crate::transaction::Queue::reaches)
-    }
-}
-
 impl Worker {
     /// Runs one batch. Returns how many commands ran.
     pub(crate) fn run_batch(&mut self, engine: &Engine) -> usize {
@@ -88,8 +70,7 @@ impl Worker {
             let Some(token) = self.next_ready() else { break };
             let Some(connection) = self.connections[token].take() else { continue };
             let before = batch.commands.len();
-            self.parse(engine, &mut batch, token, connection);
-            if batch.runs_script(before) {
+            if self.parse(engine, &mut batch, token, connection) {
                 self.leave_alone(&mut batch, before);
                 break;
             }
@@ -143,20 +124,21 @@ impl Worker {
         }
     }
 
-    /// First pass: parses what a connection sent, up to the batch's size.
+    /// First pass: parses what a connection sent, up to the batch's size. True: one of these
+    /// commands runs a script.
     fn parse(
         &mut self,
         engine: &Engine,
         batch: &mut Batch,
         token: Token,
         mut connection: Box<Connection>,
-    ) {
+    ) -> bool {
         let limits = self.tuning.parser_limits(self.is_authenticated(&connection));
         let input = std::mem::take(&mut connection.input);
         let (number, mut at) = (batch.members.len(), connection.input_start);
         let room = BATCH_COMMANDS_MAX - batch.commands.len();
         let mut left = if connection.can_execute() { room } else { 0 };
-        let (mut goes_on, mut is_incomplete) = (true, false);
+        let (mut goes_on, mut is_incomplete, mut runs_script) = (true, false, false);
         while left > 0 && at < input.len() {
             let first_span = batch.spans.len();
             let step = connection.parser.next(&input[at..], &limits, &mut batch.spans);
@@ -188,6 +170,11 @@ impl Worker {
                 }
                 Some(inline) => look_up(engine, database, inline.view()),
             };
+            runs_script |= entry.is_some_and(|entry| match entry.runs_script {
+                RunsScript::Never => false,
+                RunsScript::Always => true,
+                RunsScript::IfQueued => connection.queue.as_deref().is_some_and(Queue::reaches),
+            });
             let (member, start, end) = (number, at, at + consumed);
             let parsed = Parsed { member, spans, start, end, inline, entry, first_key, database };
             batch.commands.push(parsed);
@@ -207,6 +194,7 @@ impl Worker {
             is_incomplete,
             goes_on,
         });
+        runs_script
     }
 
     /// Says what is wrong with bytes that are no request, and ends the connection.

@@ -19,6 +19,15 @@ pub(crate) enum Handler {
     Container,
 }
 
+/// Whether a command runs a script, which may take long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunsScript {
+    Never,
+    Always,
+    /// EXEC: if a queued command does.
+    IfQueued,
+}
+
 /// A command in the table.
 pub(crate) struct Entry {
     /// Its index, for statistics.
@@ -36,6 +45,7 @@ pub(crate) struct Entry {
     name_word: (u64, usize),
     /// The first key's argument, if there are keys.
     pub(crate) first_key: Option<usize>,
+    pub(crate) runs_script: RunsScript,
     /// A container's commands, by index in the table.
     pub(crate) subcommands: Vec<u16>,
 }
@@ -71,6 +81,11 @@ impl Entry {
                 Find::Counted | Find::CountedPairs => Some(usize::from(key.first) + 1),
                 Find::Behind(_) | Find::After(_) | Find::InContent(_) | Find::AfterStore(_) => None,
             }),
+            runs_script: match spec.name {
+                _ if spec.flags.has(Flags::NO_MANDATORY_KEYS) => RunsScript::Always,
+                "EXEC" => RunsScript::IfQueued,
+                _ => RunsScript::Never,
+            },
             spec,
             handler,
             other_database: None,

@@ -167,7 +167,8 @@ mod jemalloc {
         const ALL_ARENAS: &[u8] = b"arena.4096.purge\0";
         let (name, none) = (ALL_ARENAS.as_ptr().cast(), std::ptr::null_mut());
         // A control without value: it fails only if there are no arenas, and then nothing is to be
-        // done. SAFETY: the name ends with a zero, and nothing is read or written.
+        // done.
+        // SAFETY: the name ends with a zero, and nothing is read or written.
         let _ = unsafe { mallctl(name, none, std::ptr::null_mut(), none, 0) };
     }
 
