@@ -147,6 +147,14 @@ fn the_cache_keeps_what_was_loaded() {
     let digest = "59b6ab2fbe0ee4b25733de0f62e6cda4899ef8e9";
     assert_eq!(local.say(client, &format!("EVALSHA {digest} 0")), "-NOSCRIPT No matching script.");
     assert_eq!(local.say(client, "EVALSHA 123 0"), "-NOSCRIPT No matching script.");
+    // What has a digest's length is looked up after the keys are counted, all else before.
+    assert_eq!(local.say(client, "EVALSHA 123 -1"), "-NOSCRIPT No matching script.");
+    let wrong = "z".repeat(40);
+    assert_eq!(
+        local.say(client, &format!("EVALSHA {wrong} -1")),
+        "-ERR Number of keys can't be negative"
+    );
+    assert_eq!(local.say(client, &format!("EVALSHA {wrong} 0")), "-NOSCRIPT No matching script.");
     assert_eq!(local.say(client, "SCRIPT LOAD \"return 7\""), digest);
     let other = local.connect(1);
     assert_eq!(local.say(other, &format!("EVALSHA {} 0", digest.to_uppercase())), ":7");

@@ -155,9 +155,12 @@ impl Scripts {
     }
 }
 
+/// Hexadecimal digits of a digest.
+pub(crate) const DIGITS: usize = 40;
+
 /// A digest from its 40 hexadecimal digits.
 pub(crate) fn parse_digest(text: &[u8]) -> Option<Digest> {
-    let digits: &[u8; 40] = text.try_into().ok()?;
+    let digits: &[u8; DIGITS] = text.try_into().ok()?;
     let mut digest = [0; 20];
     for (byte, pair) in digest.iter_mut().zip(digits.chunks_exact(2)) {
         let digit = |at: usize| char::from(pair[at]).to_digit(16);

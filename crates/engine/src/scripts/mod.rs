@@ -12,7 +12,7 @@ mod run;
 mod running;
 mod shebang;
 
-pub(crate) use cache::{Scripts, hex, parse_digest};
+pub(crate) use cache::{DIGITS, Scripts, hex, parse_digest};
 pub(crate) use libraries::{Libraries, Library, Set};
 pub(crate) use machine::{Known, Machine, load};
 pub(crate) use run::{Code, Keys, Request, run};

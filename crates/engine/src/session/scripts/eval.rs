@@ -1,7 +1,7 @@
 //! EVAL, EVALSHA and their read-only forms.
 
 use super::{RO, RW, UNKNOWN};
-use crate::scripts::{Code, Keys, Known, Request, parse_digest, run};
+use crate::scripts::{Code, DIGITS, Keys, Known, Request, parse_digest, run};
 use crate::session::{Outcome, Session, SessionCommand};
 use caudal_commands::{Args, Error, Flags, Group, KeyFlags, Spec};
 
@@ -61,6 +61,10 @@ fn evaluate(session: &mut Session<'_, '_>, args: Args<'_>, read_only: bool) -> O
 }
 
 fn evaluate_digest(session: &mut Session<'_, '_>, args: Args<'_>, read_only: bool) -> Outcome {
+    // What cannot be a digest is told before the keys are counted.
+    if args.at(1).len() != DIGITS {
+        return Err(UNKNOWN);
+    }
     let keys = Keys::parse(args, Error::NOT_INTEGER)?;
     let shared = &session.engine.scripts;
     let digest = parse_digest(args.at(1)).ok_or(UNKNOWN)?;
