@@ -5,7 +5,7 @@ use crate::host::{HOST, LogLevel};
 use crate::raise::{MACHINE, Raise};
 use crate::to_lua;
 use caudal_commands::OwnedArgs;
-use caudal_text::{float, integer};
+use caudal_text::float;
 use caudal_wire::{Output, Protocol};
 use mlua::{Lua, MultiValue, Result, Table, Value};
 use std::cell::{Cell, RefCell};
@@ -104,7 +104,7 @@ pub(crate) fn table(lua: &Lua, run: &Rc<Run>) -> Result<Table> {
     })?;
     api.raw_set("pcall", call)?;
     let shared = Rc::clone(run);
-    let set_protocol = move |_: &Lua, args: MultiValue| set_protocol(&shared, &args);
+    let set_protocol = move |lua: &Lua, args: MultiValue| set_protocol(lua, &shared, &args);
     api.raw_set("setresp", lua.create_function(set_protocol)?)?;
     let shared = Rc::clone(run);
     let check = move |lua: &Lua, args: MultiValue| check(lua, &shared, args);
@@ -225,11 +225,11 @@ fn table_error(text: &str) -> mlua::Error {
     Raise::Table(text.as_bytes().to_vec()).into()
 }
 
-fn set_protocol(run: &Run, args: &MultiValue) -> Result<()> {
+fn set_protocol(lua: &Lua, run: &Run, args: &MultiValue) -> Result<()> {
     if args.len() != 1 {
         return Err(table_error("ERR server.setresp() requires one argument."));
     }
-    match number(&args[0]) {
+    match number(lua, &args[0]) {
         Some(2.0) => run.protocol.set(Protocol::Resp2),
         Some(3.0) => run.protocol.set(Protocol::Resp3),
         _ => return Err(table_error("ERR RESP version must be 2 or 3.")),
@@ -258,7 +258,7 @@ fn log(lua: &Lua, args: MultiValue) -> Result<()> {
     if args.len() < 2 {
         return Err(table_error("ERR server.log() requires two arguments or more."));
     }
-    let Some(level) = number(&args[0]) else {
+    let Some(level) = number(lua, &args[0]) else {
         return Err(table_error("ERR First argument must be a number (log level)."));
     };
     let level = match level.trunc() {
@@ -282,11 +282,11 @@ fn log(lua: &Lua, args: MultiValue) -> Result<()> {
 }
 
 /// Effects always go everywhere: what is left out would make the copies differ.
-fn set_repl(_: &Lua, args: MultiValue) -> Result<()> {
+fn set_repl(lua: &Lua, args: MultiValue) -> Result<()> {
     if args.len() != 1 {
         return Err(table_error("ERR server.set_repl() requires one argument."));
     }
-    match number(&args[0]) {
+    match number(lua, &args[0]) {
         Some(0.0 | 1.0 | 2.0 | 3.0) => Ok(()),
         _ => Err(table_error(
             "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.",
@@ -318,27 +318,10 @@ fn error_reply(lua: &Lua, args: MultiValue) -> Result<Table> {
     Ok(table)
 }
 
-/// A number, or a string that reads like one.
-pub(crate) fn number(value: &Value) -> Option<f64> {
-    match value {
-        #[allow(clippy::cast_precision_loss, reason = "it was a double before")]
-        Value::Integer(number) => Some(*number as f64),
-        Value::Number(number) => Some(*number),
-        Value::String(text) => {
-            let text = text.as_bytes();
-            let text = text.trim_ascii();
-            match text.strip_prefix(b"0x").or(text.strip_prefix(b"0X")) {
-                Some(digits) => {
-                    let digits = std::str::from_utf8(digits).ok()?;
-                    #[allow(clippy::cast_precision_loss, reason = "as Lua reads it")]
-                    u64::from_str_radix(digits, 16).ok().map(|number| number as f64)
-                }
-                None => float::parse_f64(text)
-                    .or_else(|| integer::parse_i64(text).map(|number| number as f64)),
-            }
-        }
-        _ => None,
-    }
+/// A number, or a string that Lua reads as one.
+pub(crate) fn number(lua: &Lua, value: &Value) -> Option<f64> {
+    // It fails only for want of memory.
+    lua.coerce_number(value.clone()).ok().flatten()
 }
 
 /// A string, or a number as Lua spells it.

@@ -22,7 +22,7 @@ pub(crate) fn add(lua: &Lua, table: &Table, seed: u64) -> Result<()> {
     let random = lua.create_function(move |lua, args: MultiValue| random(lua, &shared, &args))?;
     table.raw_set("random", random)?;
     let randomseed = lua.create_function(move |lua, args: MultiValue| {
-        let seed = args.front().and_then(number);
+        let seed = args.front().and_then(|value| number(lua, value));
         let expected = || argument_type(lua, (1, args.front()), "randomseed", "number");
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as in C")]
         let seed = seed.ok_or_else(expected)? as i64 as u32;
@@ -41,7 +41,7 @@ fn next(state: &Cell<u64>) -> u32 {
 fn random(lua: &Lua, state: &Cell<u64>, args: &MultiValue) -> Result<f64> {
     let unit = f64::from(next(state) % MAX) / f64::from(MAX);
     let bound = |index: usize| {
-        let value = args.get(index).and_then(number).map(f64::trunc);
+        let value = args.get(index).and_then(|value| number(lua, value)).map(f64::trunc);
         value.ok_or_else(|| argument_type(lua, (index + 1, args.get(index)), "random", "number"))
     };
     let (low, high, last) = match args.len() {

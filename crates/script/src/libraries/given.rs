@@ -25,7 +25,7 @@ impl Given<'_> {
 
     /// A number, or a string that reads like one.
     pub(super) fn number(&self, index: usize) -> Result<f64> {
-        let number = self.at(index).and_then(crate::api::number);
+        let number = self.at(index).and_then(|value| crate::api::number(self.lua, value));
         number.ok_or_else(|| self.expected(index, "number"))
     }
 

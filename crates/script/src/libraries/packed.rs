@@ -219,7 +219,8 @@ fn unpack(lua: &Lua, args: MultiValue) -> Result<MultiValue> {
             b'f' | b'd' => values.push(Value::Number(float(bytes, format.is_big))),
             b'c' => {
                 if size == 0 {
-                    let before = values.pop().as_ref().and_then(crate::api::number);
+                    let before = values.pop();
+                    let before = before.and_then(|value| crate::api::number(given.lua, &value));
                     let before =
                         before.ok_or_else(|| given.fail("format 'c0' needs a previous size"))?;
                     #[allow(
