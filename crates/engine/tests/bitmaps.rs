@@ -1,27 +1,9 @@
 //! Commands on the bits of strings, as a client sees them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local};
+mod support;
+
 use caudal_wire::Frame;
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
+use support::{check, run, store};
 
 #[test]
 fn bits_are_set_and_read_one_by_one() {

@@ -1,66 +1,11 @@
 //! Blocking commands as several clients see them, whichever workers they are connected to; and that
 //! effects redo them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode, spell};
+mod support;
+
+use caudal_engine::local::spell;
 use caudal_wire::frame;
-
-/// Worker counts that every scene is played with.
-const WORKERS: [usize; 3] = [1, 2, 4];
-
-/// A store and clients that are spread over its workers.
-struct Scene {
-    local: Local,
-    clients: Vec<Client>,
-}
-
-impl Scene {
-    fn new(workers: usize, clients: usize) -> Scene {
-        let mut local = Local::new(Config::default(), workers);
-        let clients = (0..clients).map(|at| local.connect(at % workers)).collect();
-        Scene { local, clients }
-    }
-
-    /// Sends lines, as one pipeline.
-    fn send(&mut self, client: usize, lines: &[&str]) {
-        let words = |line: &&str| caudal_text::words::split(line.as_bytes()).expect("quotes");
-        let bytes: Vec<u8> = lines.iter().flat_map(|line| encode(&words(line))).collect();
-        self.local.send(self.clients[client], &bytes);
-    }
-
-    /// What has been replied since the client was last asked, spelled, with ` | ` between replies.
-    fn got(&mut self, client: usize) -> String {
-        self.replies(client).join(" | ")
-    }
-
-    fn replies(&mut self, client: usize) -> Vec<String> {
-        let bytes = self.local.receive(self.clients[client]);
-        let (mut replies, mut at) = (Vec::new(), 0);
-        while at < bytes.len() {
-            let (frame, used) = frame::parse(&bytes[at..]).expect("frames").expect("whole ones");
-            replies.push(spell(&frame));
-            at += used;
-        }
-        replies
-    }
-
-    /// Sends a line and gives the replies to it.
-    fn say(&mut self, client: usize, line: &str) -> String {
-        self.send(client, &[line]);
-        self.got(client)
-    }
-
-    /// Sends lines to a client that has to wait with the last one.
-    fn wait(&mut self, client: usize, line: &str) {
-        assert_eq!(self.say(client, line), "", "{line} waits");
-    }
-}
-
-fn in_all_settings(clients: usize, play: impl Fn(&mut Scene)) {
-    for workers in WORKERS {
-        play(&mut Scene::new(workers, clients));
-    }
-}
+use support::scene::{Scene, in_all_settings};
 
 #[test]
 fn an_element_that_is_there_is_taken_at_once() {

@@ -1,25 +1,9 @@
 //! The exact bytes of replies that clients tell apart: nothing found, and what RESP3 makes of
 //! each type.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode};
+mod support;
 
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> bytes of the reply`, with CRLF written as a slash.
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        let words = caudal_text::words::split(command.as_bytes()).expect("quotes");
-        local.send(client, &encode(&words));
-        let reply = String::from_utf8(local.receive(client)).expect("text");
-        assert_eq!(reply.replace("\r\n", "/"), expected, "{command}");
-    }
-}
+use support::{run_bytes as run, store};
 
 #[test]
 fn nothing_is_an_empty_collection_or_one_of_two_nulls_in_resp2() {

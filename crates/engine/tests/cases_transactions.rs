@@ -1,24 +1,11 @@
 //! Transactions, as users of Redis met them: what aborts one, what does not, and what a watch sees.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local};
+mod support;
+
+use support::{run, store};
 
 const ABORTED: &str = "-EXECABORT Transaction discarded because of previous errors.";
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 #[test]
 fn a_watched_key_that_expires_before_exec_stops_it() {

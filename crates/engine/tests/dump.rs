@@ -1,23 +1,14 @@
 //! DUMP and RESTORE, and payloads that other servers made.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{BEGIN_MS, Client, Local};
 use caudal_wire::Frame;
+use support::store_with_debug as store;
 
 const BAD_FOOTER: &str = "-ERR DUMP payload version or checksum are wrong";
 const BAD_DATA: &str = "-ERR Bad data format";
 const BUSY: &str = "-BUSYKEY Target key name already exists.";
-
-fn store() -> (Local, Client) {
-    let arguments = ["--enable-debug-command".to_owned(), "yes".to_owned()];
-    let no_files = |_: &std::path::Path| -> std::io::Result<String> {
-        Err(std::io::ErrorKind::NotFound.into())
-    };
-    let (config, _) = Config::load(&arguments, &no_files).expect("a directive");
-    let mut local = Local::new(config, 1);
-    let client = local.connect(0);
-    (local, client)
-}
 
 fn dump(local: &mut Local, client: Client, key: &str) -> Vec<u8> {
     match local.call(client, &["DUMP", key]) {

@@ -1,31 +1,18 @@
 //! Commands on keys of any type, as a client sees them; and that effects redo what commands did.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{Client, Local};
 use caudal_wire::Frame;
 use std::collections::{BTreeMap, BTreeSet};
+use support::{
+    check,
+    replay::{Pair, draws},
+    run, store,
+};
 
 const SYNTAX: &str = "-ERR syntax error";
 const NOT_INTEGER: &str = "-ERR value is not an integer or out of range";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
-
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
 
 #[test]
 fn keys_are_removed_counted_and_touched() {
@@ -571,33 +558,15 @@ fn random_command(mut draw: impl FnMut(usize) -> usize) -> String {
 
 #[test]
 fn effects_redo_what_commands_did() {
-    for seed in 1..=20u64 {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut draw = move |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state >> 33).expect("31 bits") % bound
-        };
-        let (mut first, client) = store();
-        first.worker(0).listen_to_effects();
-        let (mut second, replay) = store();
-        let mut passed_ms = 0;
+    for seed in 1..=20 {
+        let (mut draw, mut pair) = (draws(seed), Pair::new());
         for _ in 0..400 {
             if draw(8) == 0 {
-                let ms = draw(3000) as u64;
-                first.advance_ms(ms);
-                passed_ms += ms;
+                pair.pass(draw(3000) as u64);
             }
-            let command = random_command(&mut draw);
-            first.say(client, &command);
-            let effects = first.worker(0).take_effects();
-            second.send(replay, &effects);
-            let replies = second.receive(replay);
-            let replies = String::from_utf8_lossy(&replies);
-            assert!(!replies.contains("-ERR"), "{command}: {replies}");
+            pair.run(&random_command(&mut draw), 0);
         }
-        second.advance_ms(passed_ms);
-        assert_eq!(digest(&mut first, client), digest(&mut second, replay), "seed {seed}");
+        pair.catch_up();
+        pair.compare(&format!("seed {seed}"), digest);
     }
 }

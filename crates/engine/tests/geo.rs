@@ -1,13 +1,9 @@
 //! Commands on places, as a client sees them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode};
+mod support;
 
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
+use caudal_engine::local::{Client, Local, encode};
+use support::{run, store};
 
 /// A store with two towns of Sicily.
 fn sicily() -> (Local, Client) {
@@ -15,21 +11,6 @@ fn sicily() -> (Local, Client) {
     let towns = "GEOADD g 13.361389 38.115556 Palermo 15.087269 37.502669 Catania";
     assert_eq!(local.say(client, towns), ":2");
     (local, client)
-}
-
-/// Runs lines of the form `command -> reply`; the arrow may begin the next line.
-fn run(local: &mut Local, client: Client, script: &str) {
-    let mut lines: Vec<String> = Vec::new();
-    for line in script.lines().map(str::trim) {
-        match lines.last_mut() {
-            Some(last) if line.starts_with("->") => last.extend([" ", line]),
-            _ => lines.push(line.to_owned()),
-        }
-    }
-    for line in lines {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
 }
 
 #[test]

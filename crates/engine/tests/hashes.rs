@@ -1,29 +1,15 @@
 //! Commands on hashes, as a client sees them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local};
+mod support;
+
 use std::collections::BTreeMap;
+use support::{
+    check,
+    replay::{Pair, draws},
+    run, store,
+};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 #[test]
 fn fields_are_set_read_and_deleted() {
@@ -331,38 +317,19 @@ fn random_command(mut draw: impl FnMut(usize) -> usize) -> String {
 
 #[test]
 fn effects_redo_what_commands_did() {
-    for seed in 1..=10u64 {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut draw = move |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state >> 33).expect("31 bits") % bound
-        };
-        let (mut first, client) = store();
-        first.worker(0).listen_to_effects();
-        let (mut second, replay) = store();
-        let mut passed_ms = 0;
+    for seed in 1..=10 {
+        let (mut draw, mut pair) = (draws(seed), Pair::new());
         for _ in 0..400 {
-            let ms = draw(4) as u64;
-            first.advance_ms(ms);
-            passed_ms += ms;
-            let command = random_command(&mut draw);
-            first.say(client, &command);
-            let effects = first.worker(0).take_effects();
-            second.send(replay, &effects);
-            let replies = String::from_utf8_lossy(&second.receive(replay)).into_owned();
-            assert!(!replies.contains("-ERR"), "{command}: {replies}");
+            pair.pass(draw(4) as u64);
+            pair.run(&random_command(&mut draw), 0);
         }
-        second.advance_ms(passed_ms);
+        pair.catch_up();
         for key in ["k0", "k1", "k2"] {
-            let [one, other] =
-                [(&mut first, client), (&mut second, replay)].map(|(local, client)| {
-                    let mut found = words(&local.say(client, &format!("HGETALL {key}")));
-                    found.sort_unstable();
-                    found
-                });
-            assert_eq!(one, other, "seed {seed}");
+            pair.compare(&format!("seed {seed}"), |local, client| {
+                let mut found = words(&local.say(client, &format!("HGETALL {key}")));
+                found.sort_unstable();
+                found
+            });
         }
     }
 }

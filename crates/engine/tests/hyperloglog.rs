@@ -1,30 +1,13 @@
 //! Commands on HyperLogLogs, as a client sees them.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{Client, Local};
 use caudal_wire::Frame;
+use support::{check, run, store};
 
 const FOREIGN: &str = "-WRONGTYPE Key is not a valid HyperLogLog string value.";
 const CORRUPT: &str = "-INVALIDOBJ Corrupted HLL object detected";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 /// Lets `key` see the numbers of a range.
 fn add(local: &mut Local, client: Client, key: &str, numbers: std::ops::Range<u32>) {

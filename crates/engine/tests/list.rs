@@ -1,38 +1,23 @@
 //! Commands on lists, as a client sees them; and that effects redo what commands did.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode};
+mod support;
+
+use caudal_engine::local::encode;
+use support::{
+    check,
+    replay::{Pair, draws},
+    run_bytes, store,
+};
 
 const SYNTAX: &str = "-ERR syntax error";
 const NOT_INTEGER: &str = "-ERR value is not an integer or out of range";
 const NOT_POSITIVE: &str = "-ERR value is out of range, must be positive";
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
-
 /// Runs lines of the form `command -> bytes of the reply`, with `CRLF` written as a slash.
 fn check_bytes(script: &str) {
     let (mut local, client) = store();
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        let words = caudal_text::words::split(command.as_bytes()).expect("quotes");
-        local.send(client, &encode(&words));
-        let reply = String::from_utf8(local.receive(client)).expect("text");
-        assert_eq!(reply.replace("\r\n", "/"), expected, "{command}");
-    }
+    run_bytes(&mut local, client, script);
 }
 
 #[test]
@@ -354,30 +339,15 @@ fn random_command(draw: &mut impl FnMut(usize) -> usize) -> String {
 
 #[test]
 fn effects_redo_what_commands_did() {
-    for seed in 1..=20u64 {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut draw = move |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state >> 33).expect("31 bits") % bound
-        };
-        let ((mut first, client), (mut second, replay)) = (store(), store());
-        first.worker(0).listen_to_effects();
+    for seed in 1..=20 {
+        let (mut draw, mut pair) = (draws(seed), Pair::new());
         for _ in 0..500 {
             let command = random_command(&mut draw);
-            let words: Vec<&str> = command.split(' ').collect();
-            first.send(client, &encode(&words));
-            first.advance_ms(1);
-            first.receive(client);
-            let effects = first.worker(0).take_effects();
-            assert!(!String::from_utf8_lossy(&effects).contains("\r\nB"), "{command} blocks");
-            second.send(replay, &effects);
-            let replies = String::from_utf8_lossy(&second.receive(replay)).into_owned();
-            assert!(!replies.contains("-ERR"), "{command}: {replies}");
+            let effects = pair.run(&command, 1);
+            assert!(!effects.contains("\r\nB"), "{command} blocks");
             for key in ["a", "b", "c"] {
                 let dump = format!("LRANGE {key} 0 -1");
-                assert_eq!(first.say(client, &dump), second.say(replay, &dump), "{command}");
+                pair.compare(&command, |local, client| local.say(client, &dump));
             }
         }
     }

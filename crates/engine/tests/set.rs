@@ -1,9 +1,15 @@
 //! Commands on sets, as a client sees them; and that effects redo what commands did.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{Client, Local, encode};
 use caudal_wire::Frame;
 use std::collections::BTreeSet;
+use support::{
+    check,
+    replay::{Pair, draws},
+    store,
+};
 
 const SYNTAX: &str = "-ERR syntax error";
 const NOT_INTEGER: &str = "-ERR value is not an integer or out of range";
@@ -11,21 +17,6 @@ const NOT_POSITIVE: &str = "-ERR value is out of range, must be positive";
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const BEYOND_LONG: &str = "-ERR value is out of range, value must between -9223372036854775807 and \
                            9223372036854775807";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 fn texts(frames: Vec<Frame>) -> Vec<String> {
     let text = |frame| match frame {
@@ -442,27 +433,14 @@ fn random_command(draw: &mut impl FnMut(usize) -> usize) -> String {
 
 #[test]
 fn effects_redo_what_commands_did() {
-    for seed in 1..=20u64 {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut draw = move |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state >> 33).expect("31 bits") % bound
-        };
-        let ((mut first, client), (mut second, replay)) = (store(), store());
-        first.worker(0).listen_to_effects();
+    for seed in 1..=20 {
+        let (mut draw, mut pair) = (draws(seed), Pair::new());
         for _ in 0..500 {
             let command = random_command(&mut draw);
-            first.say(client, &command);
-            let effects = first.worker(0).take_effects();
-            second.send(replay, &effects);
-            let replies = String::from_utf8_lossy(&second.receive(replay)).into_owned();
-            assert!(!replies.contains("-ERR"), "{command}: {replies}");
+            pair.run(&command, 0);
             for key in ["a", "b", "c"] {
                 let dump = format!("SMEMBERS {key}");
-                let there = members(&mut first, client, &dump);
-                assert_eq!(there, members(&mut second, replay, &dump), "{command}");
+                pair.compare(&command, |local, client| members(local, client, &dump));
             }
         }
     }

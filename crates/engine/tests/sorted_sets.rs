@@ -1,30 +1,17 @@
 //! Commands on sorted sets, as a client sees them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode};
+mod support;
+
+use caudal_engine::local::{Client, Local};
+use support::{
+    check,
+    replay::{Pair, draws},
+    run, store,
+};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const SYNTAX: &str = "-ERR syntax error";
 const NOT_FLOAT: &str = "-ERR value is not a valid float";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 /// Checks that each of `commands` is answered with `expected`.
 fn refuse(local: &mut Local, client: Client, expected: &str, commands: &[&str]) {
@@ -511,38 +498,18 @@ fn random_command(mut draw: impl FnMut(usize) -> usize) -> String {
 
 #[test]
 fn effects_redo_what_commands_did() {
-    for seed in 1..=10u64 {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut draw = move |bound: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            usize::try_from(state >> 33).expect("31 bits") % bound
-        };
-        let (mut first, client) = store();
-        first.worker(0).listen_to_effects();
-        let (mut second, replay) = store();
-        let mut passed_ms = 0;
+    for seed in 1..=10 {
+        let (mut draw, mut pair) = (draws(seed), Pair::new());
         for _ in 0..400 {
             let command = random_command(&mut draw);
-            let line: Vec<_> = command.split(' ').collect();
-            first.send(client, &encode(&line));
             // A blocking command that got nothing has timed out by then.
-            let ms = 2 + draw(4) as u64;
-            first.advance_ms(ms);
-            passed_ms += ms;
-            first.receive(client);
-            let effects = first.worker(0).take_effects();
-            let text = String::from_utf8_lossy(&effects);
-            assert!(!text.contains("MPOP") && !text.contains("BZ"), "{text}");
-            second.send(replay, &effects);
-            let replies = String::from_utf8_lossy(&second.receive(replay)).into_owned();
-            assert!(!replies.contains("-ERR"), "{command}: {replies}");
+            let effects = pair.run(&command, 2 + draw(4) as u64);
+            assert!(!effects.contains("MPOP") && !effects.contains("BZ"), "{effects}");
         }
-        second.advance_ms(passed_ms);
+        pair.catch_up();
         for key in ["k0", "k1", "k2"] {
             let query = format!("ZRANGE {key} 0 -1 WITHSCORES");
-            assert_eq!(first.say(client, &query), second.say(replay, &query), "seed {seed}");
+            pair.compare(&format!("seed {seed}"), |local, client| local.say(client, &query));
         }
     }
 }

@@ -1,28 +1,11 @@
 //! Pops, waiting and not, and unions of sorted sets, as a client sees them.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{Client, Local, encode};
+use support::{check, run, store};
 
 const SYNTAX: &str = "-ERR syntax error";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 /// Checks that each of `commands` is answered with `expected`.
 fn refuse(local: &mut Local, client: Client, expected: &str, commands: &[&str]) {

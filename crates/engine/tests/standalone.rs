@@ -1,28 +1,16 @@
 //! A server by itself: what it answers to the commands of clusters, replication and modules, and to
 //! who looks inside.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{Client, Local};
 use caudal_wire::Frame;
-
-fn store() -> (Local, Client) {
-    let arguments = ["--enable-debug-command".to_owned(), "yes".to_owned()];
-    let no_files = |_: &std::path::Path| -> std::io::Result<String> {
-        Err(std::io::ErrorKind::NotFound.into())
-    };
-    let (config, _) = Config::load(&arguments, &no_files).expect("a directive");
-    let mut local = Local::new(config, 1);
-    let client = local.connect(0);
-    (local, client)
-}
+use support::{run, store_with_debug as store};
 
 /// Runs lines of the form `command -> reply`.
 fn check(script: &str) {
     let (mut local, client) = store();
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
+    run(&mut local, client, script);
 }
 
 fn text(local: &mut Local, client: Client, words: &[&str]) -> String {

@@ -1,8 +1,9 @@
 //! Consumer groups, as clients see them; and that effects redo what they do.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{BEGIN_MS, Client, Local, spell};
-use caudal_wire::frame;
+mod support;
+
+use caudal_engine::local::{BEGIN_MS, Client, Local};
+use support::{replies, run_naming, store};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const BAD_ID: &str = "-ERR Invalid stream ID specified as stream command argument";
@@ -10,11 +11,9 @@ const NO_KEY: &str = "-ERR The XGROUP subcommand requires the key to exist. Note
     you may want to use the MKSTREAM option to create an empty stream automatically.";
 const NO_GROUP: &str = "-NOGROUP No such key 's' or consumer group 'x'";
 
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
+/// Replies by name.
+const NAMES: [(&str, &str); 4] =
+    [("WRONG_TYPE", WRONG_TYPE), ("BAD_ID", BAD_ID), ("NO_KEY", NO_KEY), ("NO_GROUP", NO_GROUP)];
 
 /// Runs lines of the form `command -> reply`.
 fn check(script: &str) {
@@ -23,17 +22,7 @@ fn check(script: &str) {
 }
 
 fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        let expected = match expected {
-            "WRONG_TYPE" => WRONG_TYPE,
-            "BAD_ID" => BAD_ID,
-            "NO_KEY" => NO_KEY,
-            "NO_GROUP" => NO_GROUP,
-            other => other,
-        };
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
+    run_naming(local, client, script, &NAMES);
 }
 
 /// Three entries and a group that has read none.
@@ -365,16 +354,6 @@ fn everything_about_a_stream_is_told() {
             stream("[[1-0 [a 1]] [2-0 [a 2]] [3-0 [a 3]]]", &all),
         ),
     );
-}
-
-fn replies(bytes: &[u8]) -> Vec<String> {
-    let (mut replies, mut at) = (Vec::new(), 0);
-    while at < bytes.len() {
-        let (frame, used) = frame::parse(&bytes[at..]).expect("frames").expect("whole ones");
-        replies.push(spell(&frame));
-        at += used;
-    }
-    replies
 }
 
 /// Runs lines, and gives the effects of each as redis-cli would spell it.

@@ -1,16 +1,15 @@
 //! Entries that consumer groups refer to: deleted with or without that, given back, claimed.
 
-use caudal_engine::config::Config;
+mod support;
+
 use caudal_engine::local::{BEGIN_MS, Client, Local};
+use support::{run_naming, store};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const BAD_ID: &str = "-ERR Invalid stream ID specified as stream command argument";
 
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
+/// Replies by name.
+const NAMES: [(&str, &str); 2] = [("WRONG_TYPE", WRONG_TYPE), ("BAD_ID", BAD_ID)];
 
 /// Runs lines of the form `command -> reply`.
 fn check(script: &str) {
@@ -19,15 +18,7 @@ fn check(script: &str) {
 }
 
 fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        let expected = match expected {
-            "WRONG_TYPE" => WRONG_TYPE,
-            "BAD_ID" => BAD_ID,
-            other => other,
-        };
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
+    run_naming(local, client, script, &NAMES);
 }
 
 /// Three entries and a group that has read none.

@@ -1,57 +1,10 @@
 //! Reading streams that have nothing yet: several clients, whichever workers they are connected to.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local, encode, spell};
-use caudal_wire::frame;
+mod support;
+
+use support::scene::in_all_settings;
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
-
-/// A store and clients that are spread over its workers.
-struct Scene {
-    local: Local,
-    clients: Vec<Client>,
-}
-
-impl Scene {
-    fn new(workers: usize, clients: usize) -> Scene {
-        let mut local = Local::new(Config::default(), workers);
-        let clients = (0..clients).map(|at| local.connect(at % workers)).collect();
-        Scene { local, clients }
-    }
-
-    fn send(&mut self, client: usize, lines: &[&str]) {
-        let words = |line: &&str| caudal_text::words::split(line.as_bytes()).expect("quotes");
-        let bytes: Vec<u8> = lines.iter().flat_map(|line| encode(&words(line))).collect();
-        self.local.send(self.clients[client], &bytes);
-    }
-
-    /// What has been replied since the client was last asked, with ` | ` between replies.
-    fn got(&mut self, client: usize) -> String {
-        let bytes = self.local.receive(self.clients[client]);
-        let (mut replies, mut at) = (Vec::new(), 0);
-        while at < bytes.len() {
-            let (frame, used) = frame::parse(&bytes[at..]).expect("frames").expect("whole ones");
-            replies.push(spell(&frame));
-            at += used;
-        }
-        replies.join(" | ")
-    }
-
-    fn say(&mut self, client: usize, line: &str) -> String {
-        self.send(client, &[line]);
-        self.got(client)
-    }
-
-    fn wait(&mut self, client: usize, line: &str) {
-        assert_eq!(self.say(client, line), "", "{line} waits");
-    }
-}
-
-fn in_all_settings(clients: usize, play: impl Fn(&mut Scene)) {
-    for workers in [1, 2, 4] {
-        play(&mut Scene::new(workers, clients));
-    }
-}
 
 #[test]
 fn one_entry_serves_all_who_wait_for_it() {

@@ -1,30 +1,12 @@
 //! Commands on strings, as a client sees them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local};
+mod support;
+
+use support::{check, run, store};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
 const NOT_INTEGER: &str = "-ERR value is not an integer or out of range";
 const SYNTAX: &str = "-ERR syntax error";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 #[test]
 fn set_with_get_returns_the_old_string_whether_or_not_it_stores() {

@@ -1,28 +1,10 @@
 //! Commands on strings and sets that Redis 8 has and Valkey 9.1 has not, as a client sees them.
 
-use caudal_engine::config::Config;
-use caudal_engine::local::{Client, Local};
+mod support;
+
+use support::{check, run, store};
 
 const WRONG_TYPE: &str = "-WRONGTYPE Operation against a key holding the wrong kind of value";
-
-fn store() -> (Local, Client) {
-    let mut local = Local::new(Config::default(), 1);
-    let client = local.connect(0);
-    (local, client)
-}
-
-/// Runs lines of the form `command -> reply`.
-fn check(script: &str) {
-    let (mut local, client) = store();
-    run(&mut local, client, script);
-}
-
-fn run(local: &mut Local, client: Client, script: &str) {
-    for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (command, expected) = line.split_once(" -> ").expect("command -> reply");
-        assert_eq!(local.say(client, command), expected, "{command}");
-    }
-}
 
 #[test]
 fn a_digest_stands_for_a_string() {
