@@ -1,7 +1,7 @@
 //! GEOHASH.
 
-use super::place_of;
-use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
+use super::reply_places;
+use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("GEOHASH", "Names members' places as geohash.org does.")
     .group(Group::Geo)
@@ -12,15 +12,8 @@ pub(crate) const SPEC: Spec = Spec::new("GEOHASH", "Names members' places as geo
     .key(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let key = context.key(args, 1);
-    let set = context.keys.sorted_set(&key)?;
-    let members = args.from(2);
-    context.reply.array(members.len());
-    for member in members {
-        match place_of(set, member) {
-            Some(place) => context.reply.bulk(&place.geohash()),
-            None => context.reply.null(),
-        }
-    }
-    DONE
+    reply_places(context, args, |reply, place| match place {
+        Some(place) => reply.bulk(&place.geohash()),
+        None => reply.null(),
+    })
 }

@@ -1,7 +1,7 @@
 //! GEOPOS.
 
-use super::{place_of, reply_point};
-use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
+use super::{reply_places, reply_point};
+use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("GEOPOS", "Returns members' longitudes and latitudes.")
     .group(Group::Geo)
@@ -12,15 +12,8 @@ pub(crate) const SPEC: Spec = Spec::new("GEOPOS", "Returns members' longitudes a
     .key(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let key = context.key(args, 1);
-    let set = context.keys.sorted_set(&key)?;
-    let members = args.from(2);
-    context.reply.array(members.len());
-    for member in members {
-        match place_of(set, member) {
-            Some(place) => reply_point(&mut context.reply, place),
-            None => context.reply.null_array(),
-        }
-    }
-    DONE
+    reply_places(context, args, |reply, place| match place {
+        Some(place) => reply_point(reply, place),
+        None => reply.null_array(),
+    })
 }

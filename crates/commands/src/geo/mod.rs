@@ -10,7 +10,7 @@ mod search;
 mod terms;
 mod unit;
 
-use crate::{Args, Command, Error};
+use crate::{Args, Command, Context, DONE, Error, Outcome};
 use caudal_value::SortedSet;
 use caudal_value::geo::Point;
 use caudal_wire::Reply;
@@ -40,6 +40,20 @@ fn point(args: Args<'_>, index: usize) -> Result<Point, Error> {
 /// Where a member is.
 fn place_of(set: Option<&SortedSet>, member: &[u8]) -> Option<Point> {
     set?.score(member).map(Point::of_score)
+}
+
+/// Replies for each member from the second argument on with what `reply` says of its place.
+fn reply_places(
+    context: &mut Context<'_, '_>,
+    args: Args<'_>,
+    reply: fn(&mut Reply<'_>, Option<Point>),
+) -> Outcome {
+    let key = context.key(args, 1);
+    let set = context.keys.sorted_set(&key)?;
+    let members = args.from(2);
+    context.reply.array(members.len());
+    members.for_each(|member| reply(&mut context.reply, place_of(set, member)));
+    DONE
 }
 
 /// Replies with longitude and latitude, to seventeen digits behind the point.

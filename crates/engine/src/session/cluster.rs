@@ -11,6 +11,16 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary).of("CLUSTER").group(Group::Cluster)
 }
 
+/// A command that changes the cluster.
+const fn governs(name: &'static str, summary: &'static str) -> Spec {
+    spec(name, summary).admin().flag(Flags::NO_ASYNC_LOADING).flag(Flags::STALE)
+}
+
+/// A command that tells of it, at any time.
+const fn tells(name: &'static str, summary: &'static str) -> Spec {
+    spec(name, summary).flag(Flags::LOADING).flag(Flags::STALE)
+}
+
 const fn refused(spec: Spec) -> SessionCommand {
     SessionCommand::new(spec, refuse)
 }
@@ -51,39 +61,27 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(READONLY, ok),
     SessionCommand::new(READWRITE, ok),
     refused(
-        spec("ADDSLOTS", "Gives this node slots.")
+        governs("ADDSLOTS", "Gives this node slots.")
             .since("3.0.0")
             .arity(-3)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
-        spec("ADDSLOTSRANGE", "Gives this node ranges of slots.")
+        governs("ADDSLOTSRANGE", "Gives this node ranges of slots.")
             .since("7.0.0")
             .arity(-4)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
-        spec("BUMPEPOCH", "Raises the epoch of this node's configuration.")
+        governs("BUMPEPOCH", "Raises the epoch of this node's configuration.")
             .since("3.0.0")
             .arity(2)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .tips(UNSTEADY),
     ),
     refused(
-        spec("CANCELSLOTMIGRATIONS", "Ends all migrations of slots.")
+        governs("CANCELSLOTMIGRATIONS", "Ends all migrations of slots.")
             .since("9.0.0")
             .arity(2)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of migrations."),
     ),
     refused(
@@ -102,30 +100,19 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .flag(Flags::STALE),
     ),
     refused(
-        spec("DELSLOTS", "Takes slots from this node's view of the cluster.")
+        governs("DELSLOTS", "Takes slots from this node's view of the cluster.")
             .since("3.0.0")
             .arity(-3)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
-        spec("DELSLOTSRANGE", "Takes ranges of slots from this node's view.")
+        governs("DELSLOTSRANGE", "Takes ranges of slots from this node's view.")
             .since("7.0.0")
             .arity(-4)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
-        spec("FAILOVER", "Makes this replica the master of its slots.")
-            .since("3.0.0")
-            .arity(-2)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
+        governs("FAILOVER", "Makes this replica the master of its slots.").since("3.0.0").arity(-2),
     ),
     refused(
         spec("FLUSHSLOT", "Removes all keys of a slot.")
@@ -138,21 +125,9 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .complexity("O(N) with N the number of keys in the slot."),
     ),
     refused(
-        spec("FLUSHSLOTS", "Takes all slots from this node's view.")
-            .since("3.0.0")
-            .arity(2)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
+        governs("FLUSHSLOTS", "Takes all slots from this node's view.").since("3.0.0").arity(2),
     ),
-    refused(
-        spec("FORGET", "Takes a node from the table of nodes.")
-            .since("3.0.0")
-            .arity(3)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
-    ),
+    refused(governs("FORGET", "Takes a node from the table of nodes.").since("3.0.0").arity(3)),
     refused(
         spec("GETKEYSINSLOT", "Returns keys of a slot.")
             .since("3.0.0")
@@ -162,29 +137,13 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .tips(UNSTEADY),
     ),
     refused(
-        spec("GETSLOTMIGRATIONS", "Describes migrations of slots.")
+        governs("GETSLOTMIGRATIONS", "Describes migrations of slots.")
             .since("9.0.0")
             .arity(2)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of migrations."),
     ),
-    refused(
-        spec("HELP", "Prints this help.")
-            .since("5.0.0")
-            .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE),
-    ),
-    refused(
-        spec("INFO", "Describes the cluster's state.")
-            .since("3.0.0")
-            .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE)
-            .tips(UNSTEADY),
-    ),
+    refused(tells("HELP", "Prints this help.").since("5.0.0").arity(2)),
+    refused(tells("INFO", "Describes the cluster's state.").since("3.0.0").arity(2).tips(UNSTEADY)),
     SessionCommand::new(KEYSLOT, key_slot),
     refused(
         spec("LINKS", "Describes the connections between the nodes.")
@@ -194,44 +153,24 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .complexity("O(N) with N the number of nodes.")
             .tips(UNSTEADY),
     ),
+    refused(governs("MEET", "Has a node join this one's cluster.").since("3.0.0").arity(-4)),
     refused(
-        spec("MEET", "Has a node join this one's cluster.")
-            .since("3.0.0")
-            .arity(-4)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
-    ),
-    refused(
-        spec("MIGRATESLOTS", "Moves slots to other nodes.")
+        governs("MIGRATESLOTS", "Moves slots to other nodes.")
             .since("9.0.0")
             .arity(-4)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of slots."),
     ),
+    refused(tells("MYID", "Returns this node's id.").since("3.0.0").arity(2)),
     refused(
-        spec("MYID", "Returns this node's id.")
-            .since("3.0.0")
-            .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE),
-    ),
-    refused(
-        spec("MYSHARDID", "Returns the id of this node's shard.")
+        tells("MYSHARDID", "Returns the id of this node's shard.")
             .since("7.2.0")
             .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE)
             .tips(UNSTEADY),
     ),
     refused(
-        spec("NODES", "Describes all nodes.")
+        tells("NODES", "Describes all nodes.")
             .since("3.0.0")
             .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of nodes.")
             .tips(UNSTEADY),
     ),
@@ -244,14 +183,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .complexity("O(N) with N the number of replicas.")
             .tips(UNSTEADY),
     ),
-    refused(
-        spec("REPLICATE", "Makes this node a replica of another.")
-            .since("3.0.0")
-            .arity(-3)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
-    ),
+    refused(governs("REPLICATE", "Makes this node a replica of another.").since("3.0.0").arity(-3)),
     refused(
         spec("RESET", "Makes this node forget the cluster.")
             .since("3.0.0")
@@ -262,35 +194,18 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .complexity("O(N) with N the number of nodes."),
     ),
     refused(
-        spec("SAVECONFIG", "Saves this node's view of the cluster.")
-            .since("3.0.0")
-            .arity(2)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
+        governs("SAVECONFIG", "Saves this node's view of the cluster.").since("3.0.0").arity(2),
     ),
     refused(
-        spec("SET-CONFIG-EPOCH", "Sets the epoch of a new node's configuration.")
+        governs("SET-CONFIG-EPOCH", "Sets the epoch of a new node's configuration.")
             .since("3.0.0")
-            .arity(3)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
+            .arity(3),
     ),
+    refused(governs("SETSLOT", "Binds a slot to a node.").since("3.0.0").arity(-4)),
     refused(
-        spec("SETSLOT", "Binds a slot to a node.")
-            .since("3.0.0")
-            .arity(-4)
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE),
-    ),
-    refused(
-        spec("SHARDS", "Describes the shards and their slots.")
+        tells("SHARDS", "Describes the shards and their slots.")
             .since("7.0.0")
             .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of nodes.")
             .tips(UNSTEADY),
     ),
@@ -305,31 +220,24 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .tips(UNSTEADY),
     ),
     refused(
-        spec("SLOT-STATS", "Returns figures on slots.")
+        tells("SLOT-STATS", "Returns figures on slots.")
             .since("8.0.0")
             .arity(-4)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N*log(N)) with N the number of slots.")
             .tips(&["nondeterministic_output", "request_policy:all_shards"]),
     ),
     refused(
-        spec("SLOTS", "Describes which nodes have which slots.")
+        tells("SLOTS", "Describes which nodes have which slots.")
             .since("3.0.0")
             .arity(2)
-            .flag(Flags::LOADING)
-            .flag(Flags::STALE)
             .complexity("O(N) with N the number of nodes.")
             .tips(UNSTEADY),
     ),
     refused(
-        spec("SYNCSLOTS", "Moves slots between nodes, for nodes.")
+        governs("SYNCSLOTS", "Moves slots between nodes, for nodes.")
             .since("9.0.0")
             .arity(-3)
             .internal()
-            .admin()
-            .flag(Flags::NO_ASYNC_LOADING)
-            .flag(Flags::STALE)
             .complexity("Depends on subcommand."),
     ),
 ];

@@ -3,19 +3,10 @@
 use super::{RO, RW, UNKNOWN};
 use crate::scripts::{Code, DIGITS, Keys, Known, Request, parse_digest, run};
 use crate::session::{Outcome, Session, SessionCommand};
-use caudal_commands::{Args, Error, Flags, Group, KeyFlags, Spec};
+use caudal_commands::{Args, Error, KeyFlags, Spec};
 
 const fn spec(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec {
-    Spec::new(name, summary)
-        .group(Group::Scripting)
-        .arity(-3)
-        .complexity("Depends on the script that is executed.")
-        .no_script()
-        .flag(Flags::STALE)
-        .flag(Flags::SKIP_MONITOR)
-        .flag(Flags::NO_MANDATORY_KEYS)
-        .reaching()
-        .key_count(2, keys)
+    super::runs(name, summary, keys).complexity("Depends on the script that is executed.")
 }
 
 /// The family.

@@ -20,17 +20,9 @@ const fn function(name: &'static str, summary: &'static str) -> Spec {
 }
 
 const fn call(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec {
-    Spec::new(name, summary)
-        .group(Group::Scripting)
+    super::runs(name, summary, keys)
         .since("7.0.0")
-        .arity(-3)
         .complexity("Depends on the function that is executed.")
-        .no_script()
-        .flag(Flags::STALE)
-        .flag(Flags::SKIP_MONITOR)
-        .flag(Flags::NO_MANDATORY_KEYS)
-        .reaching()
-        .key_count(2, keys)
 }
 
 /// The family.
