@@ -71,7 +71,7 @@ pub struct Context<'a, 'k> {
 
 impl<'a, 'k> Context<'a, 'k> {
     /// The key at argument `index`.
-    #[inline]
+    #[inline(always)]
     pub fn key<'b>(&self, args: Args<'b>, index: usize) -> Key<'b> {
         let bytes = args.at(index);
         match self.first_key {

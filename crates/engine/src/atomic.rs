@@ -92,7 +92,8 @@ impl Atomic<'_, '_> {
             Handler::Data(apply) => {
                 self.lock(entry, args).map_err(|busy| self.stop(Trouble::Busy(busy)))?;
                 let Atomic { engine, worker, connection, held } = self;
-                let (_, first_key) = look_up(engine, connection.database, args);
+                let (_, first_key) =
+                    look_up(engine, engine.keyspace.ahead(connection.database), args);
                 let scene = Scene {
                     database: connection.database,
                     no_touch: connection.no_touch,

@@ -9,11 +9,12 @@ use crate::catalog::{Entry, RunsScript};
 use crate::connection::{Close, Connection};
 use crate::engine::Engine;
 use crate::execute::Progress;
+use crate::plain::Plain;
 use crate::transaction::Queue;
 use crate::worker::{Token, Worker};
 use caudal_commands::{Args, OwnedArgs};
-use caudal_keyspace::Held;
-use caudal_table::KeyHash;
+use caudal_keyspace::{Ahead, Held};
+use caudal_table::{Bucket, KeyHash};
 use caudal_wire::{Parser, ProtocolError, Span, Step};
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,36 +24,48 @@ use std::sync::atomic::Ordering::Relaxed;
 const BATCH_COMMANDS_MAX: usize = 32;
 
 /// A connection in a batch, taken out of its worker, and its input.
-struct Member {
+pub(crate) struct Member {
     token: Token,
-    connection: Box<Connection>,
-    input: Vec<u8>,
+    pub(crate) connection: Box<Connection>,
+    pub(crate) input: Vec<u8>,
     /// Offset behind the last parsed command or empty line. executed <= parsed <= input.len()
     parsed: usize,
     /// Offset behind the last executed command.
-    executed: usize,
+    pub(crate) executed: usize,
     /// Whether the parser stopped for want of bytes.
     is_incomplete: bool,
     /// False once the rest of its commands must not run in this batch.
-    goes_on: bool,
+    pub(crate) goes_on: bool,
 }
 
 /// A parsed command.
-struct Parsed {
+pub(crate) struct Parsed {
     member: usize,
     /// Of the batch's spans.
-    spans: Range<usize>,
+    pub(crate) spans: Range<usize>,
     /// Offset in the member's input where the command begins; its spans count from there.
-    start: usize,
+    pub(crate) start: usize,
     /// Offset in the member's input behind the command.
-    end: usize,
+    pub(crate) end: usize,
     /// An inline command's words, which may have been quoted.
     inline: Option<Box<OwnedArgs>>,
     entry: Option<&'static Entry>,
-    first_key: Option<(usize, KeyHash)>,
+    first_key: Option<FirstKey>,
     /// The connection's when the command was parsed: a SELECT before it may change it.
     database: u8,
 }
+
+impl Parsed {
+    /// The command, how it runs and where its key is, if it is this member's and a plain one.
+    #[inline(always)]
+    pub(crate) fn plain(&self, member: usize) -> Option<(&'static Entry, Plain, FirstKey)> {
+        let entry = self.entry.filter(|_| self.member == member && self.inline.is_none())?;
+        Some((entry, entry.plain?, self.first_key?))
+    }
+}
+
+/// A command's first key: its argument and its hash.
+pub(crate) type FirstKey = (usize, KeyHash);
 
 /// What a worker reuses from batch to batch.
 #[derive(Default)]
@@ -135,6 +148,7 @@ impl Worker {
     ) -> bool {
         let limits = self.tuning.parser_limits(self.is_authenticated(&connection));
         let input = std::mem::take(&mut connection.input);
+        let ahead = engine.keyspace.ahead(connection.database);
         let (number, mut at) = (batch.members.len(), connection.input_start);
         let room = BATCH_COMMANDS_MAX - batch.commands.len();
         let mut left = if connection.can_execute() { room } else { 0 };
@@ -166,9 +180,9 @@ impl Worker {
             let (entry, first_key) = match &inline {
                 None => {
                     let args = Args::new(&input[at..], &batch.spans[spans.clone()]);
-                    look_up_again(engine, database, args, batch.commands.last())
+                    look_up_again(engine, ahead, args, batch.commands.last())
                 }
-                Some(inline) => look_up(engine, database, inline.view()),
+                Some(inline) => look_up(engine, ahead, inline.view()),
             };
             runs_script |= entry.is_some_and(|entry| match entry.runs_script {
                 RunsScript::Never => false,
@@ -209,14 +223,25 @@ impl Worker {
     fn execute_batch(&mut self, engine: &Engine, batch: &mut Batch) -> usize {
         let Batch { members, commands, spans } = batch;
         let mut held = Held::none();
-        let mut executed = 0;
+        let (mut executed, mut at) = (0, 0);
         let mut clock = (engine.environment.nanos)();
-        for parsed in commands.iter() {
-            let Member { connection, input, executed: done, goes_on, .. } =
-                &mut members[parsed.member];
-            if !*goes_on {
+        while let Some(parsed) = commands.get(at) {
+            let member = &mut members[parsed.member];
+            if !member.goes_on {
+                at += 1;
                 continue;
             }
+            if parsed.plain(parsed.member).is_some() {
+                let rest = (&commands[at..], &spans[..]);
+                let ran =
+                    self.run_plain(engine, &mut held, (parsed.member, member), rest, &mut clock);
+                if ran > 0 {
+                    (at, executed) = (at + ran, executed + ran);
+                    continue;
+                }
+            }
+            at += 1;
+            let Member { connection, input, executed: done, goes_on, .. } = member;
             let args = match &parsed.inline {
                 Some(inline) => inline.view(),
                 None => Args::new(&input[parsed.start..], &spans[parsed.spans.clone()]),
@@ -278,41 +303,52 @@ impl Worker {
 pub(crate) struct Request<'a> {
     pub(crate) entry: Option<&'static Entry>,
     pub(crate) args: Args<'a>,
-    pub(crate) first_key: Option<(usize, KeyHash)>,
+    pub(crate) first_key: Option<FirstKey>,
 }
 
 /// What [`look_up`] finds.
-type Found = (Option<&'static Entry>, Option<(usize, KeyHash)>);
+type Found = (Option<&'static Entry>, Option<FirstKey>);
 
 /// Finds the command, which is often the same as the one before it, and hashes its first key.
 #[inline(always)]
-fn look_up_again(engine: &Engine, database: u8, args: Args<'_>, before: Option<&Parsed>) -> Found {
+fn look_up_again(
+    engine: &Engine,
+    ahead: Ahead<'_>,
+    args: Args<'_>,
+    before: Option<&Parsed>,
+) -> Found {
     match before.and_then(|parsed| parsed.entry) {
-        Some(entry) if entry.has_name(args.at(0)) => hash_key(engine, database, args, Some(entry)),
-        _ => look_up(engine, database, args),
+        Some(entry) if entry.has_name(args.at(0)) => hash_key(engine, ahead, args, Some(entry)),
+        _ => look_up(engine, ahead, args),
     }
 }
 
 /// Finds the command and hashes its first key, asking for the key's slot.
-pub(crate) fn look_up(engine: &Engine, database: u8, args: Args<'_>) -> Found {
-    let mut entry = engine.catalog.find(args.at(0));
-    if let (Some(container), Some(name)) =
-        (entry.filter(|at| !at.subcommands.is_empty()), args.get(1))
-    {
-        entry = engine.catalog.subcommand(container, name).or(entry);
+pub(crate) fn look_up(engine: &Engine, ahead: Ahead<'_>, args: Args<'_>) -> Found {
+    hash_key(engine, ahead, args, command_of(engine, args))
+}
+
+/// The command that words begin with; of a container, the command that its second word names.
+pub(crate) fn command_of(engine: &Engine, args: Args<'_>) -> Option<&'static Entry> {
+    let entry = engine.catalog.find(args.at(0))?;
+    match args.get(1).filter(|_| !entry.subcommands.is_empty()) {
+        Some(name) => engine.catalog.subcommand(entry, name).or(Some(entry)),
+        None => Some(entry),
     }
-    hash_key(engine, database, args, entry)
 }
 
 #[inline(always)]
-fn hash_key(engine: &Engine, database: u8, args: Args<'_>, entry: Option<&'static Entry>) -> Found {
+fn hash_key(
+    engine: &Engine,
+    ahead: Ahead<'_>,
+    args: Args<'_>,
+    entry: Option<&'static Entry>,
+) -> Found {
     let first = entry.and_then(|entry| entry.first_key);
-    let first_key = first.filter(|at| *at < args.len()).map(|at| {
-        let hash = engine.keyspace.hash(args.at(at));
-        engine.keyspace.prefetch_slot(database, hash);
-        (at, hash)
-    });
-    (entry, first_key)
+    let Some(at) = first.filter(|at| *at < args.len()) else { return (entry, None) };
+    let hash = engine.keyspace.hash(args.at(at));
+    ahead.prefetch_slot(hash);
+    (entry, Some((at, hash)))
 }
 
 /// Second and third pass: asks for the buckets of all keys, then for the records.
@@ -324,12 +360,16 @@ fn prefetch(engine: &Engine, batch: &Batch) {
         return;
     }
     let pin = caudal_table::pin();
-    let keys = || {
-        let hashed = |parsed: &Parsed| Some((parsed.database, parsed.first_key?.1));
-        batch.commands.iter().filter_map(hashed)
-    };
-    keys().for_each(|(database, hash)| engine.keyspace.prefetch_bucket(database, hash, &pin));
-    keys().for_each(|(database, hash)| engine.keyspace.prefetch_record(database, hash, &pin));
+    let mut buckets = [None::<Bucket<'_>>; BATCH_COMMANDS_MAX];
+    let (mut database, mut ahead) = (0, engine.keyspace.ahead(0));
+    for (bucket, parsed) in buckets.iter_mut().zip(&batch.commands) {
+        let Some((_, hash)) = parsed.first_key else { continue };
+        if parsed.database != database {
+            (database, ahead) = (parsed.database, engine.keyspace.ahead(parsed.database));
+        }
+        *bucket = ahead.prefetch_bucket(hash, &pin);
+    }
+    buckets.into_iter().take(batch.commands.len()).flatten().for_each(Bucket::prefetch_record);
 }
 
 /// An inline command's words, copied out of the line.

@@ -1,6 +1,7 @@
 //! All commands, by name: those on data and those on the session, in one table made once.
 
 use crate::acl::COMMANDS_MAX;
+use crate::plain::Plain;
 use crate::session::{self, SessionCommand};
 use caudal_commands::{
     Args, Command, Context, Find, Flags, KeyFlags, KeySpec, Outcome, Reads, Spec,
@@ -40,6 +41,8 @@ pub(crate) struct Entry {
     reads: Option<Reads>,
     /// The only key's argument and how its slot is locked: the common case, decided once.
     pub(crate) single_key: Option<(usize, Mode)>,
+    /// How it runs where nothing special is on, if it needs nothing special itself.
+    pub(crate) plain: Option<Plain>,
     /// Its name as one word, and the name's length; a length of 0 for what is not found by its
     /// first word alone.
     name_word: (u64, usize),
@@ -91,6 +94,7 @@ impl Entry {
             other_database: None,
             reads: None,
             single_key,
+            plain: None,
             subcommands: Vec::new(),
         }
     }
@@ -260,6 +264,7 @@ impl Catalog {
             let id = catalog.add(*spec, Handler::Data(*apply));
             catalog.entries[id].other_database = *other_database;
             catalog.entries[id].reads = *reads;
+            catalog.entries[id].plain = Plain::of(&catalog.entries[id]);
         }
         for SessionCommand { spec, apply } in session::all() {
             catalog.add(*spec, Handler::Session(*apply));

@@ -1,15 +1,15 @@
 //! May a command run, and how: the checks that come before every command, in Valkey's order.
 
 use crate::batch::Request;
+use crate::books::Ran;
 use crate::catalog::{Catalog, Entry, Handler};
-use crate::command_log::{self, Cause};
 use crate::connection::{Connection, ReplyMode, State};
 use crate::engine::Engine;
 use crate::execute::{Call, Progress};
-use crate::session::{Caller, Session};
+use crate::session::Session;
 use crate::stats;
 use crate::worker::Worker;
-use caudal_commands::{Args, Error, Flags, Spec};
+use caudal_commands::{Args, Error, Flags};
 use caudal_keyspace::Held;
 use caudal_wire::{Output, Protocol};
 use std::sync::atomic::Ordering::Relaxed;
@@ -243,116 +243,11 @@ impl Worker {
             || pubsub.monitored.load(Relaxed) > 0
     }
 
-    /// Counts a command that ran, and remembers it if it was slow or large.
-    #[inline(always)]
-    pub(crate) fn account(&self, connection: &Connection, ran: Ran<'_>, clock: &mut u64) {
-        let nanos = (self.engine.environment.nanos)();
-        let duration = nanos.saturating_sub(std::mem::replace(clock, nanos));
-        if ran.progress == Progress::RunsAgain {
-            return;
-        }
-        let stats = &self.shared().stats;
-        stats::add(&stats.commands_processed, 1);
-        stats::add(&connection.info.commands, 1);
-        let command = &stats.commands[usize::from(ran.entry.id)];
-        stats::add(&command.calls, 1);
-        stats::add(&command.duration_ns, duration);
-        if self.tuning.tracks_latency {
-            command.latencies().record(duration);
-        }
-        if ran.failed {
-            stats::add(&command.failed, 1);
-        }
-        if self.engine.pubsub.monitored.load(Relaxed) != 0
-            && !ran.entry.spec.flags.has(Flags::SKIP_MONITOR)
-        {
-            self.show_to_monitors(
-                (&ran.entry.spec, ran.args),
-                connection.database,
-                Caller::Client(&connection.info.peer),
-            );
-        }
-        let thresholds = &self.tuning.thresholds;
-        let replied = connection.output.bytes().saturating_sub(ran.unsent) as u64;
-        if duration >= thresholds.duration_ns
-            || ran.args.extent() as u64 >= thresholds.request_bytes
-            || replied >= thresholds.reply_bytes
-        {
-            self.remember(connection, ran, duration, replied);
-        }
-    }
-
-    /// Logs a command that passed a threshold.
-    #[cold]
-    fn remember(&self, connection: &Connection, ran: Ran<'_>, duration_ns: u64, replied: u64) {
-        let (thresholds, log) = (&self.tuning.thresholds, &self.tuning.config.log);
-        let at = self.now.unix_ms / 1000;
-        if duration_ns >= thresholds.latency_ns {
-            let fast = ran.entry.spec.flags.has(Flags::FAST);
-            let event = if fast { "fast-command" } else { "command" };
-            self.engine.latency.add(event, at, duration_ns / 1_000_000);
-        }
-        if ran.entry.spec.flags.has(Flags::SKIP_SLOWLOG) {
-            return;
-        }
-        let requested = ran.args.extent() as u64;
-        let passed = [
-            (Cause::Slow, log.slow, duration_ns >= thresholds.slow_ns, duration_ns / 1000),
-            (
-                Cause::LargeRequest,
-                log.large_requests,
-                requested >= thresholds.request_bytes,
-                requested,
-            ),
-            (Cause::LargeReply, log.large_replies, replied >= thresholds.reply_bytes, replied),
-        ];
-        for (cause, setting, _, cost) in passed.into_iter().filter(|(_, _, passed, _)| *passed) {
-            self.engine.command_logs.add(cause, setting, |id| command_log::Entry {
-                id,
-                at,
-                cost,
-                words: command_log::cut(ran.args, |at| is_secret(&ran.entry.spec, ran.args, at)),
-                address: connection.info.peer.address.clone(),
-                name: connection.info.text().name.clone(),
-            });
-        }
-    }
-
     /// Closes a connection whose unsent replies pass `client-output-buffer-limit`.
     pub(crate) fn check_output_limit(&mut self, connection: &mut Connection) {
         if self.tuning.closes_for_output(connection, self.now.unix_ms) {
             stats::add(&self.shared().stats.output_limit_closed, 1);
         }
-    }
-}
-
-/// A command that has run, for the books.
-#[derive(Clone, Copy)]
-pub(crate) struct Ran<'a> {
-    pub(crate) entry: &'static Entry,
-    pub(crate) args: Args<'a>,
-    pub(crate) progress: Progress,
-    pub(crate) failed: bool,
-    /// Bytes of replies that were unsent before it.
-    pub(crate) unsent: usize,
-}
-
-/// Whether the word at `index` must not be shown to others.
-pub(crate) fn is_secret(spec: &Spec, args: Args<'_>, index: usize) -> bool {
-    match (spec.parent, spec.name) {
-        (None, "AUTH") => index > 0,
-        (Some("ACL"), "SETUSER") => index > 1,
-        (None, "HELLO") => (1..=2).any(|back| index > back && args.is(index - back, "AUTH")),
-        (None, "MIGRATE") => {
-            let behind =
-                |word, most| (1..=most).any(|back| index > back + 5 && args.is(index - back, word));
-            behind("AUTH", 1) || behind("AUTH2", 2)
-        }
-        (Some("CONFIG"), "SET") => {
-            let secrets = ["requirepass", "masterauth", "primaryauth", "masteruser", "primaryuser"];
-            index > 2 && index % 2 == 1 && secrets.iter().any(|name| args.is(index - 1, name))
-        }
-        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::atomic::Claim;
 use crate::catalog::{Catalog, Entry};
 use crate::connection::{Connection, State};
 use crate::engine::Engine;
-use crate::stats;
+use crate::stats::{self, Stats};
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
 use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Tracker, Wanted, access_clock};
@@ -216,14 +216,7 @@ impl Worker {
             first_key: call.first_key,
         };
         let outcome = (call.apply)(&mut context, call.args);
-        let mut keys = context.keys;
-        if keys.changes > 0 && !keys.explained && keys.effects.wanted() {
-            keys.explain_misses();
-            keys.effects.push(scene.database, call.args.from(0));
-        }
-        if keys.changes > 0 {
-            stats::add(&engine.workers[self.id].stats.changes, keys.changes);
-        }
+        settle(&mut context.keys, &engine.workers[self.id].stats, call.args);
         if let Some(tracker) = &scene.tracker
             && let Ok(Flow::Done) = outcome
         {
@@ -323,6 +316,20 @@ impl Worker {
         }
         Progress::RunsAgain
     }
+}
+
+/// Counts the changes of a command that has run, and notes its effect if it did not do so itself.
+/// The next command begins with none.
+#[inline(always)]
+pub(crate) fn settle(keys: &mut Keys<'_, '_>, stats: &Stats, args: Args<'_>) {
+    if keys.changes > 0 {
+        if !keys.explained && keys.effects.wanted() {
+            keys.explain_misses();
+            keys.effects.push(keys.database, args.from(0));
+        }
+        stats::add(&stats.changes, keys.changes);
+    }
+    (keys.changes, keys.explained) = (0, false);
 }
 
 /// Makes `held` cover `wanted`, and whatever serving the waiters of the written keys may touch.

@@ -6,9 +6,9 @@
 
 use crate::acl::{Reason, Scene};
 use crate::atomic::{Atomic, Claim, Plan, Stop, needs_gate};
+use crate::books::Ran;
 use crate::catalog::{Catalog, Entry, Handler};
 use crate::connection::Connection;
-use crate::dispatch::Ran;
 use crate::engine::Engine;
 use crate::execute::{Progress, WantedSet, want_keys, written_keys};
 use crate::session::{Session, SessionCommand};

@@ -5,7 +5,7 @@
 
 use crate::undo::Undo;
 use crate::{Keyspace, side::Side};
-use caudal_table::{Guard, Mode, SlotId};
+use caudal_table::{Guard, Mode, SlotArray, SlotId};
 use std::collections::HashMap;
 
 /// How often a set is tried before the command parks: a slot's lock is held for microseconds.
@@ -60,7 +60,7 @@ impl<'k> Held<'k> {
     }
 
     /// Unlocks everything.
-    #[inline]
+    #[inline(always)]
     pub fn release(&mut self) {
         self.first = None;
         if !self.rest.is_empty() {
@@ -84,20 +84,18 @@ impl<'k> Held<'k> {
     ///
     /// # Errors
     /// It is busy; nothing is locked then.
-    #[inline]
+    #[inline(always)]
     pub fn lock_one(&mut self, keyspace: &'k Keyspace, wanted: Wanted) -> Result<(), Busy> {
         self.release();
-        if let Some(array) = keyspace.slots(wanted.place.database, wanted.mode) {
-            let slot = SlotId(wanted.place.slot);
-            self.first = match array.try_lock(slot, wanted.mode) {
-                Some(guard) => Some(guard),
-                None => {
-                    let guard = array.lock_spinning(slot, wanted.mode, SPINS);
-                    Some(guard.ok_or(Busy(wanted.place))?)
-                }
-            };
-        }
-        Ok(())
+        let Some(array) = keyspace.slots(wanted.place.database, wanted.mode) else { return Ok(()) };
+        self.first = array.try_lock(SlotId(wanted.place.slot), wanted.mode);
+        if self.first.is_none() { self.spin(array, wanted) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn spin(&mut self, array: &'k SlotArray<Side>, wanted: Wanted) -> Result<(), Busy> {
+        self.first = array.lock_spinning(SlotId(wanted.place.slot), wanted.mode, SPINS);
+        if self.first.is_none() { Err(Busy(wanted.place)) } else { Ok(()) }
     }
 
     /// Unlocks everything and locks `wanted`, which is sorted by place and names each place once.

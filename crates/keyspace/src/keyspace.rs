@@ -6,7 +6,9 @@ use crate::parking::{Parked, Parking};
 use crate::side::{Side, SlotSide};
 use crate::watches::{Watch, WatchedKey};
 use crate::{Counters, Effects, Event, Millis, News, Place, Ready, Tracker};
-use caudal_table::{Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table};
+use caudal_table::{
+    Bucket, Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table,
+};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
@@ -15,6 +17,27 @@ pub struct Keyspace {
     databases: Box<[OnceLock<Box<SlotArray<Side>>>]>,
     hasher: KeyHasher,
     parking: Arc<Parking>,
+}
+
+/// A database as it is looked at without locks, ahead of the commands. One that was never written
+/// has nothing to ask for.
+#[derive(Clone, Copy)]
+pub struct Ahead<'k>(Option<&'k SlotArray<Side>>);
+
+impl Ahead<'_> {
+    /// Asks for the cache line of the key's slot.
+    #[inline]
+    pub fn prefetch_slot(self, hash: KeyHash) {
+        if let Some(slots) = self.0 {
+            slots.prefetch_slot(hash.slot());
+        }
+    }
+
+    /// Asks for the cache line of the key's bucket, once the slot's has arrived.
+    #[inline]
+    pub fn prefetch_bucket(self, hash: KeyHash, pin: &Pin) -> Option<Bucket<'_>> {
+        self.0?.prefetch_bucket(hash, pin)
+    }
 }
 
 impl Keyspace {
@@ -61,28 +84,10 @@ impl Keyspace {
         }
     }
 
-    /// First pass of a batch: asks for the cache lines of the key's slot and bucket.
+    /// A database for the passes that run ahead of a batch's commands.
     #[inline]
-    pub fn prefetch_bucket(&self, database: u8, hash: KeyHash, pin: &Pin) {
-        if let Some(slots) = self.slots(database, Mode::Shared) {
-            slots.prefetch_bucket(hash, pin);
-        }
-    }
-
-    /// Pass before that one, where many slots' own lines are cold.
-    #[inline]
-    pub fn prefetch_slot(&self, database: u8, hash: KeyHash) {
-        if let Some(slots) = self.slots(database, Mode::Shared) {
-            slots.prefetch_slot(hash.slot());
-        }
-    }
-
-    /// Second pass: asks for the cache lines of the key's record.
-    #[inline]
-    pub fn prefetch_record(&self, database: u8, hash: KeyHash, pin: &Pin) {
-        if let Some(slots) = self.slots(database, Mode::Shared) {
-            slots.prefetch_record(hash, pin);
-        }
+    pub fn ahead(&self, database: u8) -> Ahead<'_> {
+        Ahead(self.slots(database, Mode::Shared))
     }
 
     /// Sets `parked` aside until the busy slot is unlocked. False: it was unlocked meanwhile, try

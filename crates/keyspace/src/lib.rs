@@ -34,7 +34,7 @@ pub use event::{Class, Event};
 pub use gate::{Closing, Gate};
 pub use held::{Busy, Held, Place, Wanted};
 pub use keys::{Key, Keys, Ready, SetExpiry, WrongType};
-pub use keyspace::Keyspace;
+pub use keyspace::{Ahead, Keyspace};
 pub use news::{Listener, Message, News};
 pub use parking::Parked;
 pub use scan::{Cursor, Visit};

@@ -10,7 +10,8 @@
 #![allow(clippy::print_stdout, reason = "it prints its report")]
 
 use caudal_table::{
-    Guard, KeyHash, KeyHasher, Mode, NewValue, SLOTS, SlotArray, SlotId, Unpark, memory, pin,
+    Bucket, Guard, KeyHash, KeyHasher, Mode, NewValue, SLOTS, SlotArray, SlotId, Unpark, memory,
+    pin,
 };
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
@@ -193,8 +194,11 @@ fn find(keys: u32) {
                 slots.prefetch_slot(hash.slot());
             }
             let hashes = &hashes[..batch.len()];
-            hashes.iter().for_each(|&hash| slots.prefetch_bucket(hash, &pin));
-            hashes.iter().for_each(|&hash| slots.prefetch_record(hash, &pin));
+            let mut buckets = [None; BATCH];
+            for (bucket, &hash) in buckets.iter_mut().zip(hashes) {
+                *bucket = slots.prefetch_bucket(hash, &pin);
+            }
+            buckets.into_iter().flatten().for_each(Bucket::prefetch_record);
             drop(pin);
             batch.iter().zip(hashes).for_each(|(key, &hash)| run(hash, key));
         }

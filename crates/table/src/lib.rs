@@ -26,4 +26,4 @@ pub use record::{
     ValueMut, ValueRef,
 };
 pub use slot::{Guard, SlotArray, Unpark};
-pub use table::{Iter, Table};
+pub use table::{Bucket, Iter, Table};

@@ -21,7 +21,7 @@ mod tests;
 use crate::epoch::Pin;
 use crate::hash::{KeyHash, SLOTS, SlotId};
 use crate::lock::{LockWord, Mode};
-use crate::table::{self, Table};
+use crate::table::{self, Bucket, Table};
 use crate::used::UsedSlots;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub trait Unpark: Send + Sync {
 
 /// The slots of one database, each with an `S` beside its table.
 pub struct SlotArray<S> {
-    cells: Box<[Cell<S>]>,
+    cells: Box<[Cell<S>; SLOTS]>,
     used: UsedSlots,
     on_unlock: Arc<dyn Unpark>,
     database: u8,
@@ -84,7 +84,8 @@ impl<S: Default + Send + Sync> SlotArray<S> {
                 table: Table::default(),
             }),
         };
-        let cells = std::iter::repeat_with(cell).take(SLOTS).collect();
+        let cells: Box<[Cell<S>]> = std::iter::repeat_with(cell).take(SLOTS).collect();
+        let cells = cells.try_into().unwrap_or_else(|_| unreachable!("as many as there are slots"));
         Box::new(Self { cells, used: UsedSlots::default(), on_unlock, database })
     }
 }
@@ -132,18 +133,13 @@ impl<S> SlotArray<S> {
         table::fetch(std::ptr::from_ref(self.cell(slot)).cast());
     }
 
-    /// Fetches the bucket of a key: the first of the two passes over a batch.
+    /// Fetches the bucket of a key: the first of the two passes over a batch. None: the slot looks
+    /// empty.
     #[inline]
-    pub fn prefetch_bucket(&self, hash: KeyHash, pin: &Pin) {
+    #[must_use]
+    pub fn prefetch_bucket<'p>(&self, hash: KeyHash, pin: &'p Pin) -> Option<Bucket<'p>> {
         let hint = self.cell(hash.slot()).hint.load(Acquire);
-        table::prefetch_bucket(hint, hash.position(), pin);
-    }
-
-    /// Fetches the record of a key: the second pass, when the buckets have arrived.
-    #[inline]
-    pub fn prefetch_record(&self, hash: KeyHash, pin: &Pin) {
-        let hint = self.cell(hash.slot()).hint.load(Acquire);
-        table::prefetch_record(hint, hash.position(), pin);
+        table::prefetch_bucket(hint, hash.position(), pin)
     }
 
     /// The guard of a slot that was just locked.
@@ -152,7 +148,7 @@ impl<S> SlotArray<S> {
         if mode == Mode::Exclusive {
             self.used.set(slot);
         }
-        Guard { array: self, slot, mode }
+        Guard { array: self, cell: self.cell(slot), slot, mode }
     }
 
     #[inline]
@@ -164,6 +160,8 @@ impl<S> SlotArray<S> {
 /// A slot that is held. Dropping it unlocks.
 pub struct Guard<'a, S> {
     array: &'a SlotArray<S>,
+    /// The array's at `slot`.
+    cell: &'a Cell<S>,
     slot: SlotId,
     mode: Mode,
 }
@@ -193,7 +191,7 @@ impl<S> Guard<'_, S> {
     /// Makes a shared hold exclusive, trying up to `spins` times more. False: others read the slot,
     /// and it stays held shared.
     pub fn upgrade(&mut self, spins: u32) -> bool {
-        let lock = &self.cell().lock;
+        let lock = &self.cell.lock;
         if self.mode == Mode::Shared && (lock.try_upgrade() || lock.spin_upgrade(spins)) {
             self.mode = Mode::Exclusive;
         }
@@ -250,30 +248,25 @@ impl<S> Guard<'_, S> {
     }
 
     #[inline]
-    fn cell(&self) -> &Cell<S> {
-        self.array.cell(self.slot)
-    }
-
-    #[inline]
     fn content(&self) -> &Content<S> {
         // SAFETY: the slot is held, so nobody changes the content while this guard is borrowed.
-        unsafe { &*self.cell().content.get() }
+        unsafe { &*self.cell.content.get() }
     }
 
     #[inline]
     fn content_mut(&mut self) -> &mut Content<S> {
         assert!(self.mode == Mode::Exclusive, "a slot that is held shared is not changed");
         // Whoever looks for a hint from now on finds none; who found it before holds a pin.
-        self.cell().hint.store(0, Relaxed);
+        self.cell.hint.store(0, Relaxed);
         // SAFETY: the slot is held exclusively by this guard, which is borrowed exclusively.
-        unsafe { &mut *self.cell().content.get() }
+        unsafe { &mut *self.cell.content.get() }
     }
 }
 
 impl<S> Drop for Guard<'_, S> {
     #[inline]
     fn drop(&mut self) {
-        let cell = self.cell();
+        let cell = self.cell;
         if self.mode == Mode::Exclusive {
             let table = &self.content().table;
             cell.hint.store(table.hint(), Release);

@@ -18,7 +18,8 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use prefetch::{fetch, prefetch_bucket, prefetch_record};
+pub use prefetch::Bucket;
+pub(crate) use prefetch::{fetch, prefetch_bucket};
 pub use scan::Iter;
 
 use crate::hash::KeyHash;
@@ -77,18 +78,16 @@ impl Table {
     #[inline]
     #[must_use]
     pub fn find(&self, hash: KeyHash, key: &[u8]) -> Option<RecordRef<'_>> {
-        let (page, place) = self.locate(hash, key)?;
         // SAFETY: the record lives until it is removed, which needs `&mut self`.
-        Some(unsafe { RecordRef::new(record_of(page.entry(place))) })
+        Some(unsafe { RecordRef::new(self.look_up(hash, key)?) })
     }
 
     /// The record of a key, to be changed where it stands.
     #[inline]
     #[must_use]
     pub fn find_mut(&mut self, hash: KeyHash, key: &[u8]) -> Option<RecordMut<'_>> {
-        let (page, place) = self.locate(hash, key)?;
         // SAFETY: as above, and `self` is borrowed exclusively.
-        Some(unsafe { RecordMut::new(record_of(page.entry(place))) })
+        Some(unsafe { RecordMut::new(self.look_up(hash, key)?) })
     }
 
     /// Inserts a key or replaces its value and expiry. The access clock stays, and is 0 for a new
@@ -199,8 +198,15 @@ impl Table {
     fn locate(&self, hash: KeyHash, key: &[u8]) -> Option<(Page, Place)> {
         let position = hash.position();
         let page = self.page(position);
-        let place = page.find(position, |entry| record_of(entry).key() == key)?;
+        let (place, _) = page.find(position, |entry| record_of(entry).key() == key)?;
         Some((page, place))
+    }
+
+    /// The record of a key alone: the result is a register.
+    fn look_up(&self, hash: KeyHash, key: &[u8]) -> Option<Record> {
+        let position = hash.position();
+        let is_it = |entry| record_of(entry).key() == key;
+        Some(record_of(self.page(position).find(position, is_it)?.1))
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 mod threads;
 
 use super::{Atomic, Claim, Plan, Stop, Trouble, needs_gate};
-use crate::batch::look_up;
+use crate::batch::command_of;
 use crate::catalog::Handler;
 use crate::config::Config;
 use crate::connection::{Connection, State};
@@ -47,7 +47,7 @@ fn run(
 
 fn call(run: &mut Atomic<'_, '_>, words: &[&[u8]]) -> Result<(), Stop> {
     let args = OwnedArgs::of(words);
-    let (entry, _) = look_up(run.engine, run.connection.database, args.view());
+    let entry = command_of(run.engine, args.view());
     run.call(entry.expect("a command"), args.view())
 }
 
@@ -93,7 +93,7 @@ fn a_run_that_is_undone_leaves_no_trace() {
             for words in &commands {
                 let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
                 let args = OwnedArgs::of(&words);
-                let (entry, _) = look_up(run.engine, 0, args.view());
+                let entry = command_of(run.engine, args.view());
                 let fits = |entry: &&crate::catalog::Entry| {
                     entry.spec.accepts(args.view().len())
                         && matches!(entry.handler, Handler::Data(_))

@@ -5,7 +5,7 @@ use super::run::Permissions;
 use super::running;
 use crate::acl::{Databases, Scene};
 use crate::atomic::{Atomic, Stop, Trouble};
-use crate::batch::look_up;
+use crate::batch::command_of;
 use crate::catalog::{Catalog, Entry};
 use crate::config;
 use crate::mail::Mail;
@@ -56,8 +56,7 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
 
     /// The command that a script calls, if it may.
     fn admit(&mut self, args: Args<'_>) -> Result<&'static Entry, Error> {
-        let (entry, _) = look_up(self.run.engine, self.run.connection.database, args);
-        let entry = entry.ok_or(UNKNOWN)?;
+        let entry = command_of(self.run.engine, args).ok_or(UNKNOWN)?;
         self.check(entry, args).inspect_err(|_| {
             let stats = &self.run.engine.workers[self.run.worker.id].stats;
             stats::add(&stats.commands[usize::from(entry.id)].rejected, 1);
@@ -206,8 +205,7 @@ impl caudal_script::Host for Host<'_, '_, '_> {
 
     fn may_call(&mut self, args: Args<'_>) -> Result<bool, AclError> {
         let connection = &*self.run.connection;
-        let (entry, _) = look_up(self.run.engine, connection.database, args);
-        let entry = entry.ok_or(AclError)?;
+        let entry = command_of(self.run.engine, args).ok_or(AclError)?;
         let count = self.run.engine.keyspace.databases();
         let databases = Databases { own: connection.database, count };
         Ok(connection.user.check(entry, args, databases).is_ok())

@@ -1,7 +1,7 @@
 //! MONITOR: a connection that gets every command that runs, as a line of text.
 
+use crate::books::is_secret;
 use crate::connection::{Connection, Peer};
-use crate::dispatch::is_secret;
 use crate::engine::Engine;
 use crate::execute::Progress;
 use crate::pubsub::Post;

@@ -68,8 +68,8 @@ fn swapped_tables_keep_their_keys_and_hints() {
     std::mem::swap(one.table_mut(), two.table_mut());
     drop((one, two));
     let pin = crate::pin();
-    array.prefetch_bucket(hash.with_slot(other), &pin);
-    array.prefetch_record(hash.with_slot(other), &pin);
+    let bucket = array.prefetch_bucket(hash.with_slot(other), &pin);
+    bucket.into_iter().for_each(Bucket::prefetch_record);
     let two = array.try_lock(other, Mode::Shared).unwrap();
     assert!(two.table().find(hash, b"key").is_some());
 }
@@ -89,8 +89,9 @@ fn prefetching_goes_on_while_pages_come_and_go() {
             scope.spawn(|| {
                 while !is_done.load(Relaxed) {
                     let pin = crate::pin();
-                    (0..32).for_each(|number| array.prefetch_bucket(hash(number * 97), &pin));
-                    (0..32).for_each(|number| array.prefetch_record(hash(number * 97), &pin));
+                    let bucket = |number: u32| array.prefetch_bucket(hash(number * 97), &pin);
+                    let buckets: Vec<_> = (0..32).filter_map(bucket).collect();
+                    buckets.into_iter().for_each(Bucket::prefetch_record);
                     drop(pin);
                     if let Some(guard) = array.lock_spinning(SlotId(9), Mode::Shared, 10) {
                         let table = guard.table();

@@ -167,12 +167,6 @@ impl Page {
         unsafe { self.base.add(number as usize).as_ref() }
     }
 
-    /// Address of the home line, for prefetching.
-    #[inline]
-    pub(super) fn home_address(self, position: u32) -> *const u8 {
-        self.base.as_ptr().wrapping_add(self.home(position) as usize).cast()
-    }
-
     #[inline]
     pub(super) fn entry(self, place: Place) -> Entry {
         self.line(place.line).entry(place.index as usize)
@@ -185,14 +179,18 @@ impl Page {
 
     /// The entry at a position that `is_it` accepts: positions may be equal where keys are not.
     #[inline]
-    pub(super) fn find(self, position: u32, is_it: impl Fn(Entry) -> bool) -> Option<Place> {
+    pub(super) fn find(
+        self,
+        position: u32,
+        is_it: impl Fn(Entry) -> bool,
+    ) -> Option<(Place, Entry)> {
         if self.is_empty() {
             return None;
         }
         let home = self.home(position);
         let line = self.line(home);
-        if let Some((index, _)) = line.matches(position).find(|&(_, entry)| is_it(entry)) {
-            return Some(Place { line: home, index: narrow(index) });
+        if let Some((index, entry)) = line.matches(position).find(|&(_, entry)| is_it(entry)) {
+            return Some((Place { line: home, index: narrow(index) }, entry));
         }
         if !line.has(PAIR | STASH) {
             return None;
@@ -201,14 +199,19 @@ impl Page {
     }
 
     #[cold]
-    fn find_away(self, position: u32, home: u32, is_it: impl Fn(Entry) -> bool) -> Option<Place> {
+    fn find_away(
+        self,
+        position: u32,
+        home: u32,
+        is_it: impl Fn(Entry) -> bool,
+    ) -> Option<(Place, Entry)> {
         let line = self.line(home);
         let other = line.has(PAIR).then_some(home ^ 1);
         let stash = line.has(STASH).then(|| self.stash_lines(home / 2)).into_iter().flatten();
         for number in other.into_iter().chain(stash) {
             let mut matches = self.line(number).matches(position);
-            if let Some((index, _)) = matches.find(|&(_, entry)| is_it(entry)) {
-                return Some(Place { line: number, index: narrow(index) });
+            if let Some((index, entry)) = matches.find(|&(_, entry)| is_it(entry)) {
+                return Some((Place { line: number, index: narrow(index) }, entry));
             }
         }
         None

@@ -9,27 +9,36 @@
 //! may not, and are not read.
 
 use super::directory::{DIRECTORY, Directory};
+use super::line::Line;
 use super::page::Page;
 use crate::epoch::Pin;
 
-/// Fetches the bucket of a position.
-#[inline]
-pub(crate) fn prefetch_bucket(hint: u64, position: u32, pin: &Pin) {
-    if let Some(page) = page_of(hint, position, pin) {
-        fetch(page.home_address(position));
-    }
+/// A bucket that was asked for, and the position that is looked for in it.
+#[derive(Clone, Copy)]
+pub struct Bucket<'p> {
+    line: &'p Line,
+    position: u32,
 }
 
-/// Fetches the first two lines of the record at a position, if its bucket, which should have
-/// arrived, has it.
+/// Fetches the bucket of a position.
 #[inline]
-pub(crate) fn prefetch_record(hint: u64, position: u32, pin: &Pin) {
-    let Some(page) = page_of(hint, position, pin) else { return };
+pub(crate) fn prefetch_bucket(hint: u64, position: u32, pin: &Pin) -> Option<Bucket<'_>> {
+    let page = page_of(hint, position, pin)?;
     let line = page.line(page.home(position));
-    if let Some((_, entry)) = line.matches(position).next() {
-        let record = crate::heap::pointer_at::<u8>(entry.address()).cast_const();
-        fetch(record);
-        fetch(record.wrapping_add(64));
+    fetch(std::ptr::from_ref(line).cast());
+    Some(Bucket { line, position })
+}
+
+impl Bucket<'_> {
+    /// Fetches the first two lines of the record at the position, if the bucket, which should have
+    /// arrived, has it: the second pass.
+    #[inline]
+    pub fn prefetch_record(self) {
+        if let Some((_, entry)) = self.line.matches(self.position).next() {
+            let record = crate::heap::pointer_at::<u8>(entry.address()).cast_const();
+            fetch(record);
+            fetch(record.wrapping_add(64));
+        }
     }
 }
 
