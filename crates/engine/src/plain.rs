@@ -12,6 +12,7 @@ use crate::catalog::{Entry, Handler};
 use crate::connection::{Connection, OUTPUT_HIGH_BYTES, ReplyMode};
 use crate::engine::Engine;
 use crate::execute::settle;
+use crate::stats::Stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Flags, Flow, Outcome};
 use caudal_keyspace::{Held, Keys, Place, Wanted, access_clock};
@@ -124,15 +125,7 @@ impl Worker {
             }
             let outcome = (plain.apply)(&mut context, args);
             settle(&mut context.keys, stats, args);
-            let failed = match outcome {
-                Ok(Flow::Done) => false,
-                Ok(Flow::Wait(_) | Flow::Busy(_)) => break,
-                Err(error) => {
-                    stats.count_error(&error.0);
-                    context.reply.error_bytes(&error.0);
-                    true
-                }
-            };
+            let Some(failed) = end(&mut context, stats, outcome) else { break };
             let nanos = (engine.environment.nanos)();
             let duration_ns = nanos.saturating_sub(std::mem::replace(time, nanos));
             let replied = context.reply.output().bytes().saturating_sub(unsent) as u64;
@@ -147,6 +140,20 @@ impl Worker {
             member.goes_on = member.connection.can_execute();
         }
         ran
+    }
+}
+
+/// Whether a command failed, which is its reply then. None: it needs more than its slot.
+#[inline(always)]
+fn end(context: &mut Context<'_, '_>, stats: &Stats, outcome: Outcome) -> Option<bool> {
+    match outcome {
+        Ok(Flow::Done) => Some(false),
+        Ok(Flow::Wait(_) | Flow::Busy(_)) => None,
+        Err(error) => {
+            stats.count_error(&error.0);
+            context.reply.error_bytes(&error.0);
+            Some(true)
+        }
     }
 }
 

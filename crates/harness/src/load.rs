@@ -2,6 +2,7 @@
 
 use caudal_engine::local::{BEGIN_MS, environment};
 use caudal_engine::{Engine, Now, Open, Peer, Token, Worker, config::Config};
+use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 
 /// Commands that a client sends before it reads.
@@ -112,4 +113,16 @@ pub(crate) fn fill(load: &mut Load, keys: usize, value: &[u8]) {
             next += 1;
         });
     }
+}
+
+/// CPU time of this thread, in seconds.
+pub(crate) fn thread_cpu_s() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The figure in the middle.
+pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }

@@ -2,6 +2,7 @@
 //!
 //!     caudal-harness repeat get 100000    that many commands, to be counted by callgrind
 //!     caudal-harness scale                two threads of one process beside two processes
+//!     caudal-harness scripts              CPU of scripts: keys declared or not, one thread or two
 //!     caudal-harness memory 1000000 100   bytes of table and of memory a key, values of 100 bytes
 //!     caudal-harness turns 20000000       the longest turns while that many keys are inserted
 #![forbid(unsafe_code)]
@@ -10,6 +11,7 @@ mod load;
 mod memory;
 mod repeat;
 mod scale;
+mod scripts;
 mod turns;
 
 use std::io::Write;
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let report = match words[..] {
         ["repeat", command, ..] => number(2, 100_000).map(|count| repeat::run(command, count)),
         ["scale", ..] => Ok(scale::run()),
+        ["scripts", ..] => Ok(scripts::run()),
         ["scale-child", pattern, ..] => Ok(scale::child(pattern)),
         ["memory", ..] => number(1, 1_000_000)
             .and_then(|keys| number(2, 100).map(|bytes| memory::run(keys, bytes))),
@@ -36,5 +39,5 @@ fn main() -> ExitCode {
     }
 }
 
-const USAGE: &str = "usage: caudal-harness repeat get|set|empty [COMMANDS] | scale \
+const USAGE: &str = "usage: caudal-harness repeat get|set|empty [COMMANDS] | scale | scripts \
     | memory [KEYS] [BYTES] | turns [KEYS]\n";

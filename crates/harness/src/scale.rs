@@ -1,8 +1,7 @@
 //! Two threads of one process beside two processes of one thread, in operations a CPU second, in
 //! turns.
 
-use crate::load::{self, Load};
-use rustix::time::{ClockId, clock_gettime};
+use crate::load::{self, Load, median, thread_cpu_s};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,11 +28,6 @@ enum Pattern {
     Uniform,
     /// One key, read nine times of ten.
     Hot,
-}
-
-fn thread_cpu_s() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 /// Works for one window: reads and writes in equal parts, but on the hot key.
@@ -121,11 +115,6 @@ fn per_cpu(work: &[Work]) -> f64 {
 
 fn per_second(work: &[Work]) -> f64 {
     work.iter().map(|at| at.operations / at.wall_s).sum()
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
 
 /// The report of all patterns.
