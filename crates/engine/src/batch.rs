@@ -15,7 +15,7 @@ use crate::worker::{Token, Worker};
 use caudal_commands::{Args, OwnedArgs};
 use caudal_keyspace::{Ahead, Held};
 use caudal_table::{Bucket, KeyHash};
-use caudal_wire::{Parser, ProtocolError, Span, Step};
+use caudal_wire::{Head, Parser, ProtocolError, Span, Step};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -153,9 +153,17 @@ impl Worker {
         let room = BATCH_COMMANDS_MAX - batch.commands.len();
         let mut left = if connection.can_execute() { room } else { 0 };
         let (mut goes_on, mut is_incomplete, mut runs_script) = (true, false, false);
+        // How the last command began, and which it was.
+        let mut known: Option<(Head, &'static Entry)> = None;
         while left > 0 && at < input.len() {
             let first_span = batch.spans.len();
-            let step = connection.parser.next(&input[at..], &limits, &mut batch.spans);
+            let alike = known.and_then(|(head, entry)| {
+                let consumed = head.command(&input[at..], &mut batch.spans)?;
+                Some((Ok(Step::Command { consumed }), Some(entry)))
+            });
+            let (step, same) = alike.unwrap_or_else(|| {
+                (connection.parser.next(&input[at..], &limits, &mut batch.spans), None)
+            });
             let (consumed, inline) = match step {
                 Ok(Step::Command { consumed }) => (consumed, None),
                 Ok(Step::Inline { consumed, words }) => (consumed, Some(Box::new(owned(&words)))),
@@ -179,16 +187,18 @@ impl Worker {
             let (spans, database) = (first_span..batch.spans.len(), connection.database);
             let (entry, first_key) = match &inline {
                 None => {
-                    let args = Args::new(&input[at..], &batch.spans[spans.clone()]);
-                    look_up_again(engine, ahead, args, batch.commands.last())
+                    let (bytes, words) = (&input[at..], &batch.spans[spans.clone()]);
+                    let entry = same.or_else(|| {
+                        let entry = command_of(engine, Args::new(bytes, words))?;
+                        let head = Head::of(bytes, &limits, words);
+                        known = head.filter(|_| entry.has_own_name()).map(|head| (head, entry));
+                        Some(entry)
+                    });
+                    hash_key(engine, ahead, Args::new(bytes, words), entry)
                 }
                 Some(inline) => look_up(engine, ahead, inline.view()),
             };
-            runs_script |= entry.is_some_and(|entry| match entry.runs_script {
-                RunsScript::Never => false,
-                RunsScript::Always => true,
-                RunsScript::IfQueued => connection.queue.as_deref().is_some_and(Queue::reaches),
-            });
+            runs_script |= entry.is_some_and(|entry| runs_a_script(entry, &connection));
             let (member, start, end) = (number, at, at + consumed);
             let parsed = Parsed { member, spans, start, end, inline, entry, first_key, database };
             batch.commands.push(parsed);
@@ -199,15 +209,9 @@ impl Worker {
             Some(parsed) if parsed.member == number => connection.input_start,
             _ => at,
         };
-        batch.members.push(Member {
-            token,
-            connection,
-            input,
-            parsed: at,
-            executed,
-            is_incomplete,
-            goes_on,
-        });
+        let parsed = at;
+        let member = Member { token, connection, input, parsed, executed, is_incomplete, goes_on };
+        batch.members.push(member);
         runs_script
     }
 
@@ -298,6 +302,16 @@ impl Worker {
     }
 }
 
+/// Whether a command may run long, because it runs a script.
+#[inline(always)]
+fn runs_a_script(entry: &Entry, connection: &Connection) -> bool {
+    match entry.runs_script {
+        RunsScript::Never => false,
+        RunsScript::Always => true,
+        RunsScript::IfQueued => connection.queue.as_deref().is_some_and(Queue::reaches),
+    }
+}
+
 /// A command that is to run.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
@@ -308,20 +322,6 @@ pub(crate) struct Request<'a> {
 
 /// What [`look_up`] finds.
 type Found = (Option<&'static Entry>, Option<FirstKey>);
-
-/// Finds the command, which is often the same as the one before it, and hashes its first key.
-#[inline(always)]
-fn look_up_again(
-    engine: &Engine,
-    ahead: Ahead<'_>,
-    args: Args<'_>,
-    before: Option<&Parsed>,
-) -> Found {
-    match before.and_then(|parsed| parsed.entry) {
-        Some(entry) if entry.has_name(args.at(0)) => hash_key(engine, ahead, args, Some(entry)),
-        _ => look_up(engine, ahead, args),
-    }
-}
 
 /// Finds the command and hashes its first key, asking for the key's slot.
 pub(crate) fn look_up(engine: &Engine, ahead: Ahead<'_>, args: Args<'_>) -> Found {

@@ -43,9 +43,6 @@ pub(crate) struct Entry {
     pub(crate) single_key: Option<(usize, Mode)>,
     /// How it runs where nothing special is on, if it needs nothing special itself.
     pub(crate) plain: Option<Plain>,
-    /// Its name as one word, and the name's length; a length of 0 for what is not found by its
-    /// first word alone.
-    name_word: (u64, usize),
     /// The first key's argument, if there are keys.
     pub(crate) first_key: Option<usize>,
     pub(crate) runs_script: RunsScript,
@@ -54,11 +51,9 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether `name`, a request's first word, names this command. False also where that takes
-    /// longer to tell.
-    #[inline]
-    pub(crate) fn has_name(&self, name: &[u8]) -> bool {
-        self.subcommands.is_empty() && self.name_word == (word_of(name), name.len())
+    /// Whether a request's first word alone names it.
+    pub(crate) fn has_own_name(&self) -> bool {
+        self.subcommands.is_empty() && self.spec.parent.is_none()
     }
 
     fn new(id: usize, spec: Spec, handler: Handler) -> Entry {
@@ -73,12 +68,6 @@ impl Entry {
         Entry {
             id: u16::try_from(id).expect("a few hundred commands"),
             full_name: spec.full_name(),
-            name_word: match spec.parent {
-                None if spec.name.len() <= WORD_BYTES => {
-                    (word_of(spec.name.as_bytes()), spec.name.len())
-                }
-                _ => (0, 0),
-            },
             first_key: spec.keys().first().filter(is_key).and_then(|key| match key.find {
                 Find::Range { .. } => Some(usize::from(key.first)),
                 Find::Counted | Find::CountedPairs => Some(usize::from(key.first) + 1),

@@ -169,6 +169,7 @@ impl<'k> Held<'k> {
     pub(crate) fn at(&self, place: Place) -> Option<&Guard<'k, Side>> {
         match &self.first {
             Some(guard) if place_of(guard) == place => Some(guard),
+            _ if self.rest.is_empty() => None,
             _ => self.index(place).map(|index| &self.rest[index]),
         }
     }

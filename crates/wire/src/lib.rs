@@ -13,5 +13,5 @@ mod reply;
 
 pub use frame::Frame;
 pub use output::{BLOB_BYTES_MIN, Output};
-pub use parser::{Limits, Parser, ProtocolError, Span, Step};
+pub use parser::{Head, Limits, Parser, ProtocolError, Span, Step};
 pub use reply::{Mark, Protocol, Reply};

@@ -11,10 +11,12 @@
 //! Errors are Valkey's, and final: the connection is to be closed after the error is sent.
 
 mod error;
+mod head;
 mod inline;
 mod short;
 
 pub use error::ProtocolError;
+pub use head::Head;
 
 /// A multibulk or bulk header that is longer than this without its end is refused.
 const HEADER_BYTES_MAX: usize = 64 * 1024;

@@ -9,25 +9,37 @@ use super::{Limits, Span};
 const DIGITS_MAX: u32 = 5;
 
 /// The longest argument whose header fits.
-const BULK_BYTES_MAX: u64 = 99_999;
+pub(super) const BULK_BYTES_MAX: u64 = 99_999;
 
 /// Reads a command that `input` begins with, appends its arguments and gives its bytes. `None`: it
 /// is not whole, or not of the common kind, or wrong.
 #[inline(always)]
 pub(super) fn command(input: &[u8], limits: &Limits, spans: &mut Vec<Span>) -> Option<usize> {
     let before = spans.len();
-    let (count, mut at) = header(input, 0, b'*')?;
+    let (count, at) = header(input, 0, b'*')?;
     let is_allowed = limits.authenticated
         && limits.bulk_bytes_max >= BULK_BYTES_MAX
         && count <= limits.multibulk_max;
     if count == 0 || !is_allowed {
         return None;
     }
+    let end = arguments(input, at, count as usize, spans);
+    if end.is_none() {
+        spans.truncate(before);
+    }
+    end
+}
+
+/// Reads `count` arguments from offset `at` on, appends them and gives the offset behind them.
+#[inline(always)]
+pub(super) fn arguments(
+    input: &[u8],
+    mut at: usize,
+    count: usize,
+    spans: &mut Vec<Span>,
+) -> Option<usize> {
     for _ in 0..count {
-        let Some((span, next)) = bulk(input, at) else {
-            spans.truncate(before);
-            return None;
-        };
+        let (span, next) = bulk(input, at)?;
         spans.push(span);
         at = next;
     }

@@ -9,11 +9,17 @@ type Commands = (Vec<Vec<Vec<u8>>>, Option<ProtocolError>);
 fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Commands {
     let mut parser = Parser::new();
     let (mut input, mut commands, mut spans) = (Vec::new(), Vec::new(), Vec::new());
+    let mut head = None;
     for piece in pieces {
         input.extend_from_slice(piece);
         loop {
             spans.clear();
-            let consumed = match parser.next(&input, limits, &mut spans) {
+            let alike = read_alike(head.filter(|_| parser.bytes() == 0), &input);
+            let step = parser.next(&input, limits, &mut spans);
+            if let Some((consumed, alike)) = alike {
+                assert_eq!((&step, &alike), (&Ok(Step::Command { consumed }), &spans));
+            }
+            let consumed = match step {
                 Err(error) => return (commands, Some(error)),
                 Ok(Step::Incomplete { wanted }) => {
                     assert!(wanted > input.len() && spans.is_empty());
@@ -30,6 +36,7 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Comm
                 }
                 Ok(Step::Command { consumed }) => {
                     assert!(!spans.is_empty());
+                    head = Head::of(&input, limits, &spans);
                     commands.push(spans.iter().map(|span| span.of(&input).to_vec()).collect());
                     consumed
                 }
@@ -39,6 +46,14 @@ fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, limits: &Limits) -> Comm
         }
     }
     (commands, None)
+}
+
+/// Reads a command that begins as the one before it.
+fn read_alike(head: Option<Head>, input: &[u8]) -> Option<(usize, Vec<Span>)> {
+    let mut spans = vec![Span::default()];
+    let consumed = head?.command(input, &mut spans);
+    assert!(consumed.is_some() || spans.len() == 1, "nothing is appended in vain");
+    Some((consumed?, spans.split_off(1)))
 }
 
 fn whole(input: &[u8]) -> Commands {
@@ -334,4 +349,27 @@ proptest! {
         };
         prop_assert_eq!(feed([&input[..]], &limits), feed(input.chunks(1), &limits));
     }
+}
+
+#[test]
+fn a_command_that_begins_like_the_last_one_is_read_by_its_head() {
+    let limits = Limits::default();
+    let head_of = |input: &[u8]| {
+        let mut spans = Vec::new();
+        Parser::new().next(input, &limits, &mut spans).expect("a command");
+        Head::of(input, &limits, &spans)
+    };
+    let head = head_of(b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n").expect("it is short");
+    let words = |input: &[u8]| {
+        let (_, spans) = read_alike(Some(head), input)?;
+        Some(spans.iter().map(|span| span.of(input).to_vec()).collect::<Vec<_>>())
+    };
+    let other = b"*2\r\n$3\r\nGET\r\n$12\r\nabcdefghijkl\r\n*2\r\n";
+    assert_eq!(words(other), Some(vec![b"GET".to_vec(), b"abcdefghijkl".to_vec()]));
+    for unlike in
+        ["*2\r\n$3\r\nget\r\n$1\r\na\r\n", "*2\r\n$3\r\nGET\r\n$2\r\na\r\n", "*2\r\n$3\r\nGET"]
+    {
+        assert_eq!(words(unlike.as_bytes()), None, "{unlike}");
+    }
+    assert!(head_of(b"*2\r\n$12\r\nHRANDFIELDXX\r\n$1\r\na\r\n").is_none(), "it is too long");
 }
