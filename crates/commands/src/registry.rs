@@ -12,11 +12,11 @@ pub struct Command {
     pub apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome,
     /// For COPY and MOVE: the other database that its keys are locked in.
     pub other_database: Option<fn(Args<'_>) -> Option<u8>>,
-    /// For XREAD and XREADGROUP: what only their options tell.
+    /// For XREAD, XREADGROUP and MIGRATE: what only their options tell.
     pub reads: Option<Reads>,
 }
 
-/// A reader of streams: its keys stand behind its options.
+/// A command that finds its keys by itself: they stand behind its options.
 #[derive(Clone, Copy)]
 pub struct Reads {
     /// The arguments that are keys; none if the options make no sense.

@@ -169,9 +169,11 @@ impl KeyFlags {
 
     /// No key, although it decides where the command runs: a channel of a shard.
     pub const NOT_KEY: KeyFlags = KeyFlags(1 << 9);
+    /// COMMAND's words for these keys do not find all of them.
+    pub const INCOMPLETE: KeyFlags = KeyFlags(1 << 10);
 
     /// COMMAND's names, in Redis's order.
-    pub const NAMES: [(KeyFlags, &'static str); 10] = [
+    pub const NAMES: [(KeyFlags, &'static str); 11] = [
         (KeyFlags::RO, "RO"),
         (KeyFlags::RW, "RW"),
         (KeyFlags::OW, "OW"),
@@ -181,6 +183,7 @@ impl KeyFlags {
         (KeyFlags::INSERT, "insert"),
         (KeyFlags::DELETE, "delete"),
         (KeyFlags::NOT_KEY, "not_key"),
+        (KeyFlags::INCOMPLETE, "incomplete"),
         (KeyFlags::VARIABLE, "variable_flags"),
     ];
 
@@ -210,6 +213,8 @@ pub struct KeySpec {
     pub find: Find,
     /// What happens to these keys.
     pub flags: KeyFlags,
+    /// What COMMAND INFO says besides; may be empty.
+    pub note: &'static str,
 }
 
 /// How the keys after the first are found.
@@ -228,10 +233,13 @@ pub enum Find {
     CountedPairs,
     /// They are the first half of what follows a word, which is looked for from `first` on.
     Behind(&'static str),
-    /// No word names them: the content of other keys does. With a note for COMMAND INFO.
-    InContent(&'static str),
-    /// Behind the last STORE that is no argument of another option, from `first` on. With a note.
-    AfterStore(&'static str),
+    /// All that follows a word, which is looked for backwards from the `first` argument from the
+    /// end: MIGRATE's KEYS.
+    AllBehind(&'static str),
+    /// No word names them: the content of other keys does.
+    InContent,
+    /// Behind the last STORE that is no argument of another option, from `first` on.
+    AfterStore,
     /// One key, behind this word in any case, which may stand anywhere from `first` on: GEORADIUS'
     /// STORE.
     After(&'static str),
@@ -278,7 +286,7 @@ pub struct Spec {
 impl Spec {
     /// A command named in upper case, with one sentence on it.
     pub const fn new(name: &'static str, summary: &'static str) -> Spec {
-        let none = KeySpec { first: 0, find: Find::Range { last: 0, step: 1 }, flags: KeyFlags(0) };
+        let none = key(0, Find::Range { last: 0, step: 1 }, KeyFlags(0));
         Spec {
             name,
             parent: None,
@@ -434,40 +442,51 @@ impl Spec {
     }
     /// Keys from argument `first` to `last` (negative: from the end), every `step`-th.
     pub const fn key_range(self, first: u8, last: i8, step: u8, flags: KeyFlags) -> Spec {
-        self.key_spec(KeySpec { first, find: Find::Range { last, step }, flags })
+        self.key_spec(key(first, Find::Range { last, step }, flags))
     }
     /// Keys after their number, which stands at argument `index`.
     pub const fn key_count(self, index: u8, flags: KeyFlags) -> Spec {
-        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find: Find::Counted, flags })
+        self.movable(key(index, Find::Counted, flags))
     }
     /// Keys with their values after the number of keys, which stands at argument `index`.
     pub const fn key_count_pairs(self, index: u8, flags: KeyFlags) -> Spec {
-        let find = Find::CountedPairs;
-        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
+        self.movable(key(index, Find::CountedPairs, flags))
     }
     /// Keys behind `word`, each with something of its own in a second half of the words: XREAD.
     pub const fn keys_behind(self, word: &'static str, from: u8, flags: KeyFlags) -> Spec {
-        let find = Find::Behind(word);
-        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: from, find, flags })
+        self.movable(key(from, Find::Behind(word), flags))
+    }
+    /// Keys behind `word`, up to the last argument, instead of the one that another spec names.
+    pub const fn keys_all_behind(self, word: &'static str, back: u8, flags: KeyFlags) -> Spec {
+        self.movable(key(back, Find::AllBehind(word), flags.and(KeyFlags::INCOMPLETE)))
     }
     /// Keys that only the content of other keys names.
-    pub const fn key_in_content(self, note: &'static str, flags: KeyFlags) -> Spec {
-        let find = Find::InContent(note);
-        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: 0, find, flags })
+    pub const fn key_in_content(self, flags: KeyFlags) -> Spec {
+        self.movable(key(0, Find::InContent, flags))
     }
     /// A key behind STORE, anywhere from argument `index` on.
-    pub const fn key_after_store(self, index: u8, note: &'static str, flags: KeyFlags) -> Spec {
-        let find = Find::AfterStore(note);
-        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: index, find, flags })
+    pub const fn key_after_store(self, index: u8, flags: KeyFlags) -> Spec {
+        self.movable(key(index, Find::AfterStore, flags))
     }
     /// One key behind `word`, looked for from argument `from` on.
     pub const fn key_after_word(self, word: &'static str, from: u8, flags: KeyFlags) -> Spec {
-        let find = Find::After(word);
-        self.flag(Flags::MOVABLEKEYS).key_spec(KeySpec { first: from, find, flags })
+        self.movable(key(from, Find::After(word), flags))
+    }
+    /// What COMMAND INFO says besides of the key spec before.
+    pub const fn key_note(mut self, note: &'static str) -> Spec {
+        self.keys[self.keys_len as usize - 1].note = note;
+        self
+    }
+    const fn movable(self, spec: KeySpec) -> Spec {
+        self.flag(Flags::MOVABLEKEYS).key_spec(spec)
     }
     const fn key_spec(mut self, spec: KeySpec) -> Spec {
         self.keys[self.keys_len as usize] = spec;
         self.keys_len += 1;
         self
     }
+}
+
+const fn key(first: u8, find: Find, flags: KeyFlags) -> KeySpec {
+    KeySpec { first, find, flags, note: "" }
 }

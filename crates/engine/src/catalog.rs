@@ -71,7 +71,11 @@ impl Entry {
             first_key: spec.keys().first().filter(is_key).and_then(|key| match key.find {
                 Find::Range { .. } => Some(usize::from(key.first)),
                 Find::Counted | Find::CountedPairs => Some(usize::from(key.first) + 1),
-                Find::Behind(_) | Find::After(_) | Find::InContent(_) | Find::AfterStore(_) => None,
+                Find::Behind(_)
+                | Find::AllBehind(_)
+                | Find::After(_)
+                | Find::InContent
+                | Find::AfterStore => None,
             }),
             runs_script: match spec.name {
                 _ if spec.flags.has(Flags::NO_MANDATORY_KEYS) => RunsScript::Always,
@@ -91,6 +95,9 @@ impl Entry {
     /// Calls `each` for every key's argument index, with what happens to it. Nothing if the
     /// arguments do not make sense: the command will say why.
     pub(crate) fn each_key(&self, args: Args<'_>, mut each: impl FnMut(usize, KeyFlags)) {
+        if let [key, KeySpec { find: Find::AllBehind(_), .. }] = self.spec.keys() {
+            return self.own_keys(args).for_each(|at| each(at, key.flags));
+        }
         for key in self.spec.keys().iter().filter(is_key) {
             let first = usize::from(key.first);
             match key.find {
@@ -102,38 +109,53 @@ impl Entry {
                     let last = last.min(args.len().saturating_sub(1));
                     (first..=last).step_by(usize::from(step)).for_each(|at| each(at, key.flags));
                 }
-                Find::Behind(_) => {
-                    let keys = self.reads.map(|reads| (reads.keys)(args));
-                    keys.into_iter().flatten().for_each(|at| each(at, key.flags));
-                }
+                Find::Behind(_) => self.own_keys(args).for_each(|at| each(at, key.flags)),
                 Find::Counted | Find::CountedPairs => {
-                    let step = if key.find == Find::CountedPairs { 2 } else { 1 };
-                    let Some(count) = args.get(first).and_then(caudal_text::integer::parse_i64)
-                    else {
-                        continue;
-                    };
-                    let left = args.len().saturating_sub(first + 1);
-                    if let Some(count) = usize::try_from(count).ok().filter(|it| *it <= left / step)
-                    {
-                        let last = first + count * step;
-                        (first + 1..=last).step_by(step).for_each(|at| each(at, key.flags));
-                    }
+                    let Some((count, step)) = counted(key, args) else { continue };
+                    let last = first + count * step;
+                    (first + 1..=last).step_by(step).for_each(|at| each(at, key.flags));
                 }
-                Find::InContent(_) => {}
-                Find::AfterStore(_) => {
+                Find::InContent | Find::AllBehind(_) => {}
+                Find::AfterStore => {
                     if let Some(at) = after_store(args, first) {
                         each(at, key.flags);
                     }
                 }
-                // Said twice, the last one counts, as in the commands that have these.
                 Find::After(word) => {
-                    let said = (first..args.len().saturating_sub(1)).rev();
-                    if let Some(at) = said.into_iter().find(|at| args.is(*at, word)) {
-                        each(at + 1, key.flags);
+                    if let Some((at, said)) = self.last_said(args, first)
+                        && said == word
+                    {
+                        each(at, key.flags);
                     }
                 }
             }
         }
+    }
+
+    /// Whether as many keys follow their number as it says.
+    pub(crate) fn counts_hold(&self, args: Args<'_>) -> bool {
+        let needs_count = |key: &&KeySpec| matches!(key.find, Find::Counted | Find::CountedPairs);
+        self.spec.keys().iter().filter(needs_count).all(|key| counted(key, args).is_some())
+    }
+
+    /// The keys that the command finds by itself.
+    fn own_keys(&self, args: Args<'_>) -> std::ops::Range<usize> {
+        self.reads.map_or(0..0, |reads| (reads.keys)(args))
+    }
+
+    /// The last of the words before a key, and where the key stands: STORE and STOREDIST are one
+    /// option.
+    fn last_said(&self, args: Args<'_>, first: usize) -> Option<(usize, &'static str)> {
+        let (mut found, mut at) = (None, first);
+        while at + 1 < args.len() {
+            let said = self.spec.keys().iter().find_map(|key| match key.find {
+                Find::After(word) if args.is(at, word) => Some(word),
+                _ => None,
+            });
+            found = said.map(|word| (at + 1, word)).or(found);
+            at += 1 + usize::from(said.is_some());
+        }
+        found
     }
 
     /// How the slots of keys are locked, by their flags.
@@ -141,6 +163,16 @@ impl Entry {
         let exclusive = self.reads.is_some_and(|reads| (reads.exclusive)(args));
         move |flags| if exclusive { Mode::Exclusive } else { mode_of(flags) }
     }
+}
+
+/// The number of keys that stands before them, and how far they are apart. None if it is no number,
+/// or they do not all follow.
+fn counted(key: &KeySpec, args: Args<'_>) -> Option<(usize, usize)> {
+    let (first, step) = (usize::from(key.first), if key.find == Find::Counted { 1 } else { 2 });
+    let count = args.get(first).and_then(caudal_text::integer::parse_i64)?;
+    let count = usize::try_from(count).ok()?;
+    let left = args.len().saturating_sub(first + 1);
+    (count <= left.div_ceil(step)).then_some((count, step))
 }
 
 /// Where SORT's target stands: the argument behind the last STORE.

@@ -18,7 +18,8 @@ pub(crate) const BITFIELD: Spec =
         .since("3.2.0")
         .flag(Flags::WRITE)
         .deny_oom()
-        .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE).and(KeyFlags::VARIABLE));
+        .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE).and(KeyFlags::VARIABLE))
+        .key_note("it is written only by SET and INCRBY");
 
 pub(crate) const BITFIELD_RO: Spec =
     spec("BITFIELD_RO", "Reads integers inside the string at a key.")

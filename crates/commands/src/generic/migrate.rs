@@ -1,25 +1,29 @@
 //! MIGRATE: its words are checked, and a key that is not there need not go anywhere; more is not
 //! there yet.
 
-use crate::{Args, Context, Error, Flags, Group, KeyFlags, Outcome, Spec};
+use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
+use std::ops::Range;
 
 pub(crate) const SPEC: Spec = Spec::new("MIGRATE", "Moves keys to another server.")
     .group(Group::Generic)
     .since("2.6.0")
     .arity(-6)
     .write()
-    .flag(Flags::MOVABLEKEYS)
     .categories(&["dangerous"])
     .complexity("That of DUMP and DEL here and RESTORE there.")
     .tips(&["nondeterministic_output"])
-    .key(3, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE));
+    .key(3, MOVED)
+    .keys_all_behind("KEYS", 2, MOVED);
 
-/// Whether the keys stand behind `KEYS`.
-struct ManyKeys(bool);
+const MOVED: KeyFlags = KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE);
 
-fn parse(args: Args<'_>) -> Result<ManyKeys, Error> {
+/// The arguments that are keys: one, or all that follows KEYS.
+pub(crate) fn keys(args: Args<'_>) -> Range<usize> {
+    parse_keys(args).unwrap_or(0..0)
+}
+
+fn parse_keys(args: Args<'_>) -> Result<Range<usize>, Error> {
     let mut cursor = args.cursor(6);
-    let mut has_many = false;
     while cursor.left() > 0 {
         if cursor.take("COPY") || cursor.take("REPLACE") {
             continue;
@@ -36,21 +40,19 @@ fn parse(args: Args<'_>) -> Result<ManyKeys, Error> {
                      empty string",
                 ));
             }
-            has_many = true;
-            break;
+            return Ok(cursor.index()..args.len());
         } else {
             return Err(Error::SYNTAX);
         }
     }
-    args.integer(5)?;
-    args.integer(4)?;
-    Ok(ManyKeys(has_many))
+    Ok(3..4)
 }
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    let ManyKeys(has_many) = parse(args)?;
-    let key = context.key(args, 3);
-    if !has_many && context.keys.find(&key).is_none() {
+    let mut keys = parse_keys(args)?;
+    args.integer(5)?;
+    args.integer(4)?;
+    if keys.all(|at| context.keys.find(&context.key(args, at)).is_none()) {
         context.reply.status("NOKEY");
         return crate::DONE;
     }

@@ -18,7 +18,7 @@ mod scan;
 mod sort;
 mod ttl;
 
-use crate::Command;
+use crate::{Command, Reads};
 
 /// The family, in the order of the reference.
 pub(crate) const COMMANDS: &[Command] = &[
@@ -30,7 +30,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     Command::new(expire::EXPIREAT, expire::expire_at),
     Command::new(ttl::EXPIRETIME, ttl::expire_time),
     Command::new(keys::SPEC, keys::apply),
-    Command::new(migrate::SPEC, migrate::apply),
+    Command::new(migrate::SPEC, migrate::apply)
+        .reading(Reads { keys: migrate::keys, exclusive: |_| true }),
     Command::new(move_key::SPEC, move_key::apply).and_in(move_key::other_database),
     Command::new(object::ENCODING, object::encoding),
     Command::new(object::FREQ, object::freq),

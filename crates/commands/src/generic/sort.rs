@@ -27,23 +27,16 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         )
         .reaching()
         .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
-        .key_in_content(
-            "For the optional BY/GET keyword. It is marked 'unknown' because the key names derive \
-             from the content of the key we sort",
-            KeyFlags::RO.and(KeyFlags::ACCESS),
-        )
+        .key_in_content(KeyFlags::RO.and(KeyFlags::ACCESS))
+        .key_note("BY and GET: the elements complete their patterns to the names of keys")
 }
 
 pub(crate) const SORT: Spec =
     spec("SORT", "Sorts a list, a set or a sorted set, and returns or stores the result.")
         .write()
         .deny_oom()
-        .key_after_store(
-            2,
-            "For the optional STORE keyword. It is marked 'unknown' because the keyword can \
-             appear anywhere in the argument array",
-            KeyFlags::OW.and(KeyFlags::UPDATE),
-        );
+        .key_after_store(2, KeyFlags::OW.and(KeyFlags::UPDATE))
+        .key_note("STORE, which may stand anywhere among the options");
 pub(crate) const SORT_RO: Spec =
     spec("SORT_RO", "Sorts a list, a set or a sorted set, and returns the result.")
         .since("7.0.0")

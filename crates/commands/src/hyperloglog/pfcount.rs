@@ -14,7 +14,8 @@ pub(crate) const SPEC: Spec =
         .arity(-2)
         .readonly()
         .complexity("O(1) for one key, mostly without a look at its registers; O(N) for N keys.")
-        .key_range(1, -1, 1, KeyFlags::RW.and(KeyFlags::ACCESS));
+        .key_range(1, -1, 1, KeyFlags::RW.and(KeyFlags::ACCESS))
+        .key_note("a HyperLogLog keeps its estimate for the next time");
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let count = if args.len() == 2 { of_one(context, args)? } else { of_many(context, args)? };

@@ -17,7 +17,8 @@ pub(crate) const SPEC: Spec =
         .fast()
         .tips(&["nondeterministic_output"])
         .complexity("O(1), and O(N) with N the number of entries that trimming takes away.")
-        .key(1, KeyFlags::RW.and(KeyFlags::UPDATE));
+        .key(1, KeyFlags::RW.and(KeyFlags::UPDATE))
+        .key_note("trimming may take entries away");
 
 struct Add {
     options: Options,

@@ -11,7 +11,8 @@ pub(crate) const SPEC: Spec =
         .arity(-2)
         .write()
         .fast()
-        .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE));
+        .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE))
+        .key_note("changes when the key expires");
 
 /// What becomes of the key's expiry.
 #[derive(Clone, Copy)]

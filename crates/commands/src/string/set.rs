@@ -13,7 +13,8 @@ pub(crate) const SPEC: Spec = Spec::new("SET", "Stores a string at a key.")
     .arity(-3)
     .write()
     .deny_oom()
-    .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE).and(KeyFlags::VARIABLE));
+    .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE).and(KeyFlags::VARIABLE))
+    .key_note("it is read only for GET");
 
 /// Words of a SET without options.
 const PLAIN: usize = 3;

@@ -50,7 +50,8 @@ pub(crate) fn is_in(spec: &Spec, category: &str) -> bool {
     let flag = |flag| spec.flags.has(flag);
     let implied = match category {
         "keyspace" => spec.group == Group::Generic && !NOT_ON_KEYS.contains(&spec.name),
-        "read" => flag(Flags::READONLY),
+        // Who runs a script has the rights of neither kind from it: its commands ask for theirs.
+        "read" => flag(Flags::READONLY) && spec.group != Group::Scripting,
         "write" => flag(Flags::WRITE),
         "set" => spec.group == Group::Set,
         "sortedset" => spec.group == Group::SortedSet,

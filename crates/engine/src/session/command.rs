@@ -8,6 +8,7 @@ use crate::session::{DONE, Outcome, Session, SessionCommand, help};
 use caudal_commands::{Args, Error, Find, Flags, Group, KeyFlags, KeySpec, OwnedArgs, Spec};
 use caudal_text::glob;
 use caudal_wire::Reply;
+use smallvec::{SmallVec, smallvec};
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary).of("COMMAND").group(Group::Server).since("2.8.13").loading_stale()
@@ -133,75 +134,79 @@ fn describe(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
 }
 
 fn describe_key(reply: &mut Reply<'_>, key: &KeySpec) {
-    if let Find::InContent(note) | Find::AfterStore(note) = key.find {
-        return describe_unknown_key(reply, key, note);
+    reply.map(3 + usize::from(!key.note.is_empty()));
+    if !key.note.is_empty() {
+        reply.bulk(b"notes");
+        reply.bulk(key.note.as_bytes());
     }
-    reply.map(3);
     reply.bulk(b"flags");
     key_flags(reply, key.flags);
-    reply.bulk(b"begin_search");
-    begin_search(reply, key);
-    let (kind, numbers) = match key.find {
-        Find::Range { last, step } => {
-            // The last key counts from the first one, or from the end.
-            let last = i64::from(last);
-            let last = if last < 0 { last } else { last - i64::from(key.first) };
-            ("range", [("lastkey", last), ("keystep", i64::from(step)), ("limit", 0)])
-        }
-        // Half of what follows.
-        Find::Behind(_) => ("range", [("lastkey", -1), ("keystep", 1), ("limit", 2)]),
-        Find::Counted => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 1)]),
-        Find::After(_) => ("range", [("lastkey", 0), ("keystep", 1), ("limit", 0)]),
-        Find::CountedPairs => ("keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", 2)]),
-        Find::InContent(_) | Find::AfterStore(_) => unreachable!("they are described above"),
-    };
-    reply.bulk(b"find_keys");
+    let first = i64::from(key.first);
+    let (kind, keyword, numbers) = begin_search(key, first);
+    search(reply, "begin_search", kind, keyword, &numbers);
+    let (kind, numbers) = find_keys(key, first);
+    search(reply, "find_keys", kind, None, numbers.as_slice());
+}
+
+/// A part of a key's place: its kind, and the numbers that it takes.
+fn search(
+    reply: &mut Reply<'_>,
+    part: &str,
+    kind: &str,
+    keyword: Option<&str>,
+    numbers: &[(&str, i64)],
+) {
+    reply.bulk(part.as_bytes());
     reply.map(2);
     reply.bulk(b"type");
     reply.bulk(kind.as_bytes());
     reply.bulk(b"spec");
-    reply.map(numbers.len());
+    reply.map(numbers.len() + usize::from(keyword.is_some()));
+    if let Some(keyword) = keyword {
+        reply.bulk(b"keyword");
+        reply.bulk(keyword.as_bytes());
+    }
     for (name, number) in numbers {
         reply.bulk(name.as_bytes());
-        reply.integer(number);
+        reply.integer(*number);
     }
 }
 
-/// A key whose place no rule gives: a note says what it is.
-fn describe_unknown_key(reply: &mut Reply<'_>, key: &KeySpec, note: &str) {
-    reply.map(4);
-    reply.bulk(b"notes");
-    reply.bulk(note.as_bytes());
-    reply.bulk(b"flags");
-    key_flags(reply, key.flags);
-    for part in [b"begin_search".as_slice(), b"find_keys"] {
-        reply.bulk(part);
-        reply.map(2);
-        reply.bulk(b"type");
-        reply.bulk(b"unknown");
-        reply.bulk(b"spec");
-        reply.map(0);
+/// Numbers of a part, with their names.
+type Numbers = SmallVec<[(&'static str, i64); 3]>;
+
+fn begin_search(key: &KeySpec, first: i64) -> (&'static str, Option<&'static str>, Numbers) {
+    match key.find {
+        Find::InContent | Find::AfterStore => ("unknown", None, smallvec![]),
+        Find::AllBehind(word) => ("keyword", Some(word), smallvec![("startfrom", -first)]),
+        Find::After(word) | Find::Behind(word) => {
+            ("keyword", Some(word), smallvec![("startfrom", first)])
+        }
+        Find::Range { .. } | Find::Counted | Find::CountedPairs => {
+            ("index", None, smallvec![("index", first)])
+        }
     }
 }
 
-fn begin_search(reply: &mut Reply<'_>, key: &KeySpec) {
-    let first = i64::from(key.first);
-    reply.map(2);
-    reply.bulk(b"type");
-    if let Find::After(word) | Find::Behind(word) = key.find {
-        reply.bulk(b"keyword");
-        reply.bulk(b"spec");
-        reply.map(2);
-        reply.bulk(b"keyword");
-        reply.bulk(word.as_bytes());
-        reply.bulk(b"startfrom");
-        reply.integer(first);
-    } else {
-        reply.bulk(b"index");
-        reply.bulk(b"spec");
-        reply.map(1);
-        reply.bulk(b"index");
-        reply.integer(first);
+fn find_keys(key: &KeySpec, first: i64) -> (&'static str, Numbers) {
+    let range = |last: i64, step: i64, limit: i64| {
+        ("range", smallvec![("lastkey", last), ("keystep", step), ("limit", limit)])
+    };
+    let counted =
+        |step: i64| ("keynum", smallvec![("keynumidx", 0), ("firstkey", 1), ("keystep", step)]);
+    match key.find {
+        Find::InContent | Find::AfterStore => ("unknown", smallvec![]),
+        Find::Range { last, step } => {
+            // The last key counts from the first one, or from the end.
+            let last = i64::from(last);
+            range(if last < 0 { last } else { last - first }, i64::from(step), 0)
+        }
+        // Half of what follows.
+        Find::Behind(_) => range(-1, 1, 2),
+        Find::AllBehind(_) => range(-1, 1, 0),
+        Find::After(_) => range(0, 1, 0),
+        Find::Counted => counted(1),
+        Find::CountedPairs => counted(2),
     }
 }
 
@@ -321,15 +326,8 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
     }
     let mut keys = Vec::new();
     entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), entry.settled(line, flags))));
-    let needs_count = |key: &KeySpec| matches!(key.find, Find::Counted | Find::CountedPairs);
-    let counted = entry.spec.keys().iter().filter(|key| needs_count(key));
-    let counts_hold = counted.into_iter().all(|key| {
-        let first = usize::from(key.first);
-        let count = line.get(first).and_then(caudal_text::integer::parse_i64);
-        let left = line.len().saturating_sub(first + 1);
-        count.and_then(|count| usize::try_from(count).ok()).is_some_and(|count| count <= left)
-    });
-    if keys.is_empty() || !counts_hold {
+    let has_keys = !keys.is_empty() && entry.counts_hold(line);
+    if !has_keys && !entry.spec.flags.has(Flags::NO_MANDATORY_KEYS) {
         return Err(Error::text("ERR Invalid arguments specified for command"));
     }
     Ok(keys)

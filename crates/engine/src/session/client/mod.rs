@@ -30,7 +30,7 @@ const CAPA: Spec =
 const GETNAME: Spec = always("GETNAME", "Returns this connection's name.").since("2.6.9").arity(2);
 const ID: Spec = always("ID", "Returns this connection's id.").since("5.0.0").arity(2);
 const IMPORT_SOURCE: Spec =
-    always("IMPORT-SOURCE", "Marks this connection as one that imports data: refused.")
+    spec("IMPORT-SOURCE", "Marks this connection as one that imports data: refused.")
         .since("8.1.0")
         .arity(3);
 const INFO: Spec = spec("INFO", "Describes this connection.")

@@ -23,6 +23,7 @@ const fn runs(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec
         .flag(Flags::NO_MANDATORY_KEYS)
         .reaching()
         .key_count(2, keys)
+        .key_note("what the script does with its keys is not known: the worst is assumed")
 }
 
 /// A script that is not in the cache.
