@@ -9,6 +9,7 @@ use crate::command_log::{self, Cause};
 use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::execute::Progress;
+use crate::hot_keys::Spent;
 use crate::session::Caller;
 use crate::stats::{self, Stats};
 use crate::tuning::Tuning;
@@ -40,6 +41,7 @@ pub(crate) struct Cost {
 #[derive(Clone, Copy)]
 pub(crate) struct Books<'a> {
     pub(crate) engine: &'a Engine,
+    pub(crate) worker: usize,
     pub(crate) stats: &'a Stats,
     pub(crate) tuning: &'a Tuning,
     pub(crate) unix_ms: u64,
@@ -66,6 +68,7 @@ impl Worker {
         }
         let books = Books {
             engine: &self.engine,
+            worker: self.id,
             stats: &self.shared().stats,
             tuning: &self.tuning,
             unix_ms: self.now.unix_ms,
@@ -112,9 +115,14 @@ impl Books<'_> {
         }
     }
 
-    /// Logs a command that passed a threshold.
+    /// Logs a command that passed a threshold, and counts what it cost its keys.
     #[cold]
     fn remember(&self, client: &ClientInfo, entry: &Entry, args: Args<'_>, cost: Cost) {
+        if let Some(search) = &self.tuning.hot_keys {
+            let bytes = args.extent() as u64 + cost.replied;
+            let spent = Spent { nanos: cost.duration_ns, bytes };
+            search.count(self.engine, (self.worker, self.unix_ms), (entry, args), spent);
+        }
         let (thresholds, log) = (&self.tuning.thresholds, &self.tuning.config.log);
         let (at, duration_ns) = (self.unix_ms / 1000, cost.duration_ns);
         if duration_ns >= thresholds.latency_ns {

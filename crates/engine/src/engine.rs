@@ -5,6 +5,7 @@ use crate::catalog::Catalog;
 use crate::clients::Clients;
 use crate::command_log::CommandLogs;
 use crate::config::{Config, LogLevel};
+use crate::hot_keys::HotKeys;
 use crate::latency::Monitor;
 use crate::mail::{Mail, Mailbox, Wake};
 use crate::pubsub::PubSub;
@@ -159,6 +160,7 @@ pub struct Engine {
     pub(crate) pubsub: Arc<PubSub>,
     pub(crate) command_logs: CommandLogs,
     pub(crate) latency: Monitor,
+    pub(crate) hot_keys: HotKeys,
     pub(crate) rates: Rates,
     pub(crate) scripts: Scripts,
     pub(crate) libraries: Libraries,
@@ -209,6 +211,7 @@ impl Engine {
             pubsub,
             command_logs: CommandLogs::default(),
             latency: Monitor::default(),
+            hot_keys: HotKeys::default(),
             rates: Rates::default(),
             scripts: Scripts::default(),
             libraries: Libraries::default(),

@@ -20,6 +20,7 @@ mod cycle;
 mod dispatch;
 mod engine;
 mod execute;
+mod hot_keys;
 mod latency;
 pub mod local;
 mod mail;

@@ -81,7 +81,7 @@ impl Worker {
             &mut *member.connection;
         let shared = &engine.workers[self.id];
         let (stats, tuning, unix_ms) = (&shared.stats, &self.tuning, self.now.unix_ms);
-        let books = Books { engine, stats, tuning, unix_ms };
+        let books = Books { engine, worker: self.id, stats, tuning, unix_ms };
         self.effects.news.set_author(info.id);
         let mut context = Context {
             keys: Keys {

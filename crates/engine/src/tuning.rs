@@ -4,6 +4,7 @@
 use crate::config::{Config, Log, OutputLimit};
 use crate::connection::{Close, Connection, Peer};
 use crate::engine::Engine;
+use crate::hot_keys::Search;
 use caudal_commands::Settings;
 use caudal_value::Limits;
 use std::sync::Arc;
@@ -25,12 +26,14 @@ pub(crate) struct Tuning {
     pub(crate) thresholds: Thresholds,
     /// Whether each command's latencies are kept.
     pub(crate) tracks_latency: bool,
+    /// The search for hot keys that runs.
+    pub(crate) hot_keys: Option<Arc<Search>>,
 }
 
 /// When a command is remembered by itself.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
-    /// For the slow log and for LATENCY, whichever is less.
+    /// For the slow log and for LATENCY, whichever is less; 0 while hot keys are searched for.
     pub(crate) duration_ns: u64,
     pub(crate) slow_ns: u64,
     pub(crate) latency_ns: u64,
@@ -60,6 +63,11 @@ impl Tuning {
     pub(crate) fn of(engine: &Engine) -> Tuning {
         let version = engine.config_version();
         let config = engine.config();
+        let hot_keys = engine.hot_keys.running();
+        let mut thresholds = Thresholds::of(&config.log);
+        if hot_keys.is_some() {
+            thresholds.duration_ns = 0;
+        }
         let bulk_bytes_max = config.clients.bulk_bytes_max as u64;
         Tuning {
             version,
@@ -72,8 +80,9 @@ impl Tuning {
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
             output_limit: config.clients.output_limits.normal,
             subscriber_output_limit: config.clients.output_limits.pubsub,
-            thresholds: Thresholds::of(&config.log),
+            thresholds,
             tracks_latency: config.log.latency_tracking,
+            hot_keys,
             config,
         }
     }

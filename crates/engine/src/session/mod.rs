@@ -15,6 +15,7 @@ mod config;
 mod debug;
 mod flush;
 mod help;
+mod hot_keys;
 mod info;
 mod latency;
 mod logs;
@@ -110,6 +111,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static SessionCommand> {
         debug::COMMANDS,
         flush::COMMANDS,
         help::COMMANDS,
+        hot_keys::COMMANDS,
         info::COMMANDS,
         latency::COMMANDS,
         logs::COMMANDS,
