@@ -43,8 +43,6 @@ pub struct Wait {
 pub struct Settings {
     /// `proto-max-bulk-len`: a string's length, in bytes.
     pub string_bytes_max: u64,
-    /// Whether access clocks count frequencies (an LFU policy) instead of ages.
-    pub lfu: bool,
     /// Whether RESTORE takes payloads without looking at their checksum.
     pub trusts_checksums: bool,
 }

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::stats::{self, Stats};
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
-use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Tracker, Wanted, access_clock};
+use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Tracker, Usage, Wanted};
 use caudal_table::{KeyHash, Mode};
 use caudal_wire::Reply;
 use smallvec::SmallVec;
@@ -187,7 +187,6 @@ impl Worker {
         scene: Scene<'_>,
         call: Call<'_>,
     ) -> Outcome {
-        let clock = (!scene.no_touch).then(|| access_clock(self.now.unix_ms));
         self.effects.news.set_author(scene.author);
         if self.effects.wanted() {
             self.stale.begin();
@@ -205,7 +204,11 @@ impl Worker {
                 stale: &self.stale,
                 changes: 0,
                 explained: false,
-                clock,
+                usage: Usage::new(
+                    !scene.no_touch,
+                    self.now.unix_ms,
+                    self.tuning.frequency.as_ref(),
+                ),
             },
             reply: scene.reply,
             random: &mut self.random,

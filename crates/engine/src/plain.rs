@@ -15,7 +15,7 @@ use crate::execute::settle;
 use crate::stats::Stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Flags, Flow, Outcome};
-use caudal_keyspace::{Held, Keys, Place, Wanted, access_clock};
+use caudal_keyspace::{Held, Keys, Place, Usage, Wanted};
 use caudal_table::Mode;
 use caudal_wire::{Reply, Span};
 use std::sync::atomic::Ordering::Relaxed;
@@ -96,7 +96,7 @@ impl Worker {
                 stale: &self.stale,
                 changes: 0,
                 explained: false,
-                clock: (!*no_touch).then(|| access_clock(unix_ms)),
+                usage: Usage::new(!*no_touch, unix_ms, tuning.frequency.as_ref()),
             },
             reply: Reply::new(output, *protocol),
             random: &mut self.random,

@@ -1,11 +1,12 @@
 //! What every command needs of the configuration, in the form it needs it: made anew when the
 //! configuration changes.
 
-use crate::config::{Config, Log, OutputLimit};
+use crate::config::{Config, Log, Memory, OutputLimit};
 use crate::connection::{Close, Connection, Peer};
 use crate::engine::Engine;
 use crate::hot_keys::Search;
 use caudal_commands::Settings;
+use caudal_keyspace::Frequency;
 use caudal_value::Limits;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,6 +18,8 @@ pub(crate) struct Tuning {
     pub(crate) version: u64,
     pub(crate) limits: Limits,
     pub(crate) settings: Settings,
+    /// How uses of records are counted, under an LFU policy.
+    pub(crate) frequency: Option<Frequency>,
     parser: caudal_wire::Limits,
     /// When unsent replies close a client.
     pub(crate) output_limit: OutputLimit,
@@ -74,9 +77,12 @@ impl Tuning {
             limits: value_limits(&config),
             settings: Settings {
                 string_bytes_max: bulk_bytes_max,
-                lfu: false,
                 trusts_checksums: engine.trusts_checksums.load(Relaxed),
             },
+            frequency: config.memory.policy.counts_uses().then(|| {
+                let Memory { lfu_log_factor, lfu_decay_minutes, .. } = config.memory;
+                Frequency::new(lfu_log_factor, lfu_decay_minutes, engine.environment.seed ^ version)
+            }),
             parser: caudal_wire::Limits { bulk_bytes_max, ..caudal_wire::Limits::default() },
             output_limit: config.clients.output_limits.normal,
             subscriber_output_limit: config.clients.output_limits.pubsub,

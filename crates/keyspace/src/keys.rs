@@ -7,7 +7,7 @@
 use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::expire_key;
 use crate::side::Side;
-use crate::{Counters, Effects, Event, Keyspace, Millis, Place, Stale, WatchedKey, access_clock};
+use crate::{Counters, Effects, Event, Keyspace, Millis, Place, Stale, Usage, WatchedKey};
 use caudal_table::{
     Guard, KeyHash, Kind, Mode, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table,
     ValueRef,
@@ -73,8 +73,8 @@ pub struct Keys<'a, 'k> {
     pub changes: u64,
     /// Whether the command has given its own effects; if not, its words are its effect.
     pub explained: bool,
-    /// The access clock to stamp on what is read; none for CLIENT NO-TOUCH.
-    pub clock: Option<u32>,
+    /// What it leaves in the clocks of records that it uses.
+    pub usage: Usage<'a>,
 }
 
 /// Locking.
@@ -101,8 +101,10 @@ impl Keys<'_, '_> {
     #[inline]
     pub fn find(&self, key: &Key<'_>) -> Option<RecordRef<'_>> {
         let found = self.observe(key);
-        if let (Some(record), Some(clock)) = (&found, self.clock) {
-            record.set_clock(clock);
+        if let Some(record) = &found
+            && self.usage.counts
+        {
+            record.set_clock(self.usage.used(record.clock(), self.now));
         }
         found
     }
@@ -205,7 +207,7 @@ impl Keys<'_, '_> {
     /// right.
     #[inline]
     fn store(&mut self, database: u8, key: &Key<'_>, value: NewValue<'_>, expiry: SetExpiry) {
-        let (now, clock, kind) = (self.now, self.clock, value.kind());
+        let (now, usage, kind) = (self.now, self.usage, value.kind());
         let place = Place { database, slot: key.hash.slot().0 };
         if self.held.undo.is_some() {
             self.held.save(place, key);
@@ -221,8 +223,12 @@ impl Keys<'_, '_> {
                 SetExpiry::Keep => before.filter(|before| *before >= now),
                 SetExpiry::At(at) => Some(at),
             };
-            let unused = || old.map_or_else(|| access_clock(now), RecordRef::clock);
-            Stamp { expiry: at, clock: clock.unwrap_or_else(unused) }
+            let clock = match old.map(RecordRef::clock) {
+                None => usage.born(now),
+                Some(old) if usage.counts => usage.used(old, now),
+                Some(old) => old,
+            };
+            Stamp { expiry: at, clock }
         });
         drop(replaced);
         if before.is_some_and(|before| before < now) {
@@ -405,10 +411,11 @@ impl Keys<'_, '_> {
     #[inline]
     pub fn record_mut(&mut self, key: &Key<'_>) -> Option<RecordMut<'_>> {
         self.reclaim(key);
-        let (database, clock) = (self.database, self.clock);
+        let (database, usage, now) = (self.database, self.usage, self.now);
         let record = self.table_mut(database, key).find_mut(key.hash, key.bytes)?;
-        if let Some(clock) = clock {
-            record.view().set_clock(clock);
+        if usage.counts {
+            let view = record.view();
+            view.set_clock(usage.used(view.clock(), now));
         }
         Some(record)
     }

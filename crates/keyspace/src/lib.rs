@@ -27,7 +27,7 @@ mod undo;
 mod waiters;
 mod watches;
 
-pub use clock::{access_clock, idle_seconds};
+pub use clock::{Frequency, Usage, access_clock, idle_seconds};
 pub use counters::{Counters, Totals};
 pub use effects::{Begun, Effects};
 pub use event::{Class, Event};

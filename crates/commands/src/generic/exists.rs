@@ -1,7 +1,6 @@
 //! EXISTS and TOUCH.
 
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
-use caudal_keyspace::access_clock;
 
 const fn spec(name: &'static str, summary: &'static str, since: &'static str) -> Spec {
     Spec::new(name, summary)
@@ -28,10 +27,11 @@ pub(crate) fn exists(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
 pub(crate) fn touch(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let keys = &context.keys;
     // It touches even for a client with CLIENT NO-TOUCH.
-    let clock = keys.clock.unwrap_or_else(|| access_clock(keys.now));
     let is_found = |index: &usize| {
         let record = keys.observe(&context.key(args, *index));
-        record.inspect(|record| record.set_clock(clock)).is_some()
+        record
+            .inspect(|record| record.set_clock(keys.usage.used(record.clock(), keys.now)))
+            .is_some()
     };
     let found = (1..args.len()).filter(is_found).count();
     context.reply_count(found)

@@ -40,8 +40,6 @@ pub(crate) fn encoding(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome
 }
 
 pub(crate) fn freq(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    /// The bits of the access clock in which an LFU policy keeps its counter.
-    const COUNTER: u32 = 0xff;
     const NOT_LFU: Error = Error::text(
         "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note \
          that when switching between policies at runtime LRU and LFU data will take some time to \
@@ -51,8 +49,10 @@ pub(crate) fn freq(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let clock = context.keys.peek(&key).map(|record| record.clock());
     match clock {
         None => context.reply_null(),
-        Some(_) if !context.settings.lfu => Err(NOT_LFU),
-        Some(clock) => context.reply_integer(i64::from(clock & COUNTER)),
+        Some(clock) => {
+            let frequency = context.keys.usage.frequency.ok_or(NOT_LFU)?;
+            context.reply_integer(i64::from(frequency.count(clock, context.keys.now)))
+        }
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn idle_time(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcom
     let clock = context.keys.peek(&key).map(|record| record.clock());
     match clock {
         None => context.reply_null(),
-        Some(_) if context.settings.lfu => Err(LFU),
+        Some(_) if context.keys.usage.frequency.is_some() => Err(LFU),
         Some(clock) => context.reply_integer(i64::from(idle_seconds(clock, context.keys.now))),
     }
 }

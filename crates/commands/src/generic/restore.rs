@@ -2,7 +2,7 @@
 
 use crate::string::to_store;
 use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
-use caudal_keyspace::{Event, Key, Millis, SetExpiry, access_clock};
+use caudal_keyspace::{Event, Frequency, Key, Millis, SetExpiry, access_clock};
 use caudal_rdb::{Decoded, Decoding, Malformed, payload};
 use caudal_table::{CLOCK_MASK, INLINE_BYTES_MAX, NewValue};
 use caudal_text::integer::Decimal;
@@ -150,15 +150,14 @@ fn remove_instead(context: &mut Context<'_, '_>, key: &Key<'_>) {
 #[allow(clippy::cast_possible_truncation, reason = "what is masked fits the clock")]
 fn stamp(context: &Context<'_, '_>, key: &Key<'_>, used: Used) {
     let Some(record) = context.keys.peek(key) else { return };
-    let clock = access_clock(context.keys.now);
-    match used {
-        Used::Now => record.set_clock(clock),
-        Used::Ago(_) if context.settings.lfu => {}
-        Used::Ago(seconds) => record.set_clock(clock.wrapping_sub(seconds as u32) & CLOCK_MASK),
-        Used::Counted(count) if context.settings.lfu => {
-            record.set_clock(record.clock() & !0xff | u32::from(count));
+    let (usage, now) = (context.keys.usage, context.keys.now);
+    match (used, usage.frequency) {
+        (Used::Now, _) => record.set_clock(usage.born(now)),
+        (Used::Ago(seconds), None) => {
+            record.set_clock(access_clock(now).wrapping_sub(seconds as u32) & CLOCK_MASK);
         }
-        Used::Counted(_) => {}
+        (Used::Counted(count), Some(_)) => record.set_clock(Frequency::clock(count, now)),
+        (Used::Ago(_), Some(_)) | (Used::Counted(_), None) => {}
     }
 }
 

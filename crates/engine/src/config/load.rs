@@ -97,6 +97,14 @@ pub enum ConfigError {
          configuration, but not both."
     )]
     UsersInTwoPlaces,
+    /// Values that cannot be together: one of them must be changed.
+    #[error("'{directive}': {reason}")]
+    Conflict {
+        /// The directive that is refused.
+        directive: &'static str,
+        /// Why, and what to do.
+        reason: &'static str,
+    },
 }
 
 /// One line, cut into words.
@@ -287,6 +295,9 @@ impl<'a> Loader<'a> {
             self.notices.extend(Notice::of(row, value, &line.origin));
         }
         let settings = Settings::new(&self.values);
+        if let Some((directive, reason)) = settings.conflict() {
+            return Err(ConfigError::Conflict { directive, reason });
+        }
         let net = &settings.net;
         if (net.port == 0 || net.bind.is_empty()) && net.unix_socket.is_none() {
             return Err(ConfigError::NowhereToListen);

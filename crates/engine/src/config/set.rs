@@ -79,7 +79,11 @@ impl Config {
             }
         });
         let changes = changes.collect();
-        self.settings = Settings::new(&values);
+        let settings = Settings::new(&values);
+        if let Some((name, reason)) = settings.conflict() {
+            return Err(SetError::refused(name, reason.into()));
+        }
+        self.settings = settings;
         self.values = values;
         Ok(changes)
     }

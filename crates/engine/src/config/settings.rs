@@ -110,6 +110,26 @@ pub struct Limits {
 pub struct Memory {
     /// Bytes in use at which commands that may grow are refused; `None`: no limit.
     pub bytes_max: Option<u64>,
+    /// How it is told which keys are used least.
+    pub policy: Policy,
+    /// How many more uses count one more.
+    pub lfu_log_factor: u32,
+    /// Minutes in which the count of an unused key falls by one; 0: never.
+    pub lfu_decay_minutes: u32,
+}
+
+/// Which keys an eviction would take first, by its name in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy(pub &'static str);
+
+impl Policy {
+    /// None: writes are refused.
+    pub const NONE: Policy = Policy("noeviction");
+
+    /// Whether uses are counted, instead of the time of the last one being kept.
+    pub fn counts_uses(self) -> bool {
+        self.0.ends_with("-lfu")
+    }
 }
 
 /// The log, the slow log and latencies.
@@ -246,11 +266,22 @@ impl Settings {
             net: view.net(),
             clients: view.clients(),
             limits: view.limits(),
-            memory: Memory { bytes_max: non_zero(view.number("maxmemory")) },
+            memory: view.memory(),
             log: view.log(),
             security: view.security(),
             process: view.process(),
         }
+    }
+}
+
+impl Settings {
+    /// Why values that are right by themselves cannot be together.
+    pub(super) fn conflict(&self) -> Option<(&'static str, &'static str)> {
+        let evicts = self.memory.bytes_max.is_some() && self.memory.policy != Policy::NONE;
+        evicts.then_some((
+            "maxmemory-policy",
+            "eviction is not there yet: use 'maxmemory-policy noeviction', or 'maxmemory 0'",
+        ))
     }
 }
 
@@ -291,6 +322,15 @@ impl View<'_> {
                 Value::Events(events) => *events,
                 _ => wrong_kind("notify-keyspace-events"),
             },
+        }
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            bytes_max: non_zero(self.number("maxmemory")),
+            policy: Policy(self.choice("maxmemory-policy")),
+            lfu_log_factor: self.number("lfu-log-factor"),
+            lfu_decay_minutes: self.number("lfu-decay-time"),
         }
     }
 

@@ -16,7 +16,7 @@ pub(super) static ROWS: [Directive; 24] = [
         "0",
         "bytes of memory in use at which writes are refused with OOM; 0 no limit",
     ),
-    Directive::not_yet(
+    Directive::works(
         "maxmemory-policy",
         Choice(&[
             "volatile-lru",
@@ -29,12 +29,23 @@ pub(super) static ROWS: [Directive; 24] = [
             "noeviction",
         ]),
         "noeviction",
-        EVICTION,
+        "the LFU policies count how often keys are used, for OBJECT FREQ, the others keep when, for \
+         OBJECT IDLETIME; nothing is evicted yet, and `maxmemory` goes with `noeviction` only",
     ),
     Directive::waits("maxmemory-samples", Integer(1, 64), "5", EVICTION),
     Directive::waits("maxmemory-eviction-tenacity", Integer(0, 100), "10", EVICTION),
-    Directive::waits("lfu-log-factor", Integer(0, MAX_I32), "10", EVICTION),
-    Directive::waits("lfu-decay-time", Integer(0, MAX_I32), "1", EVICTION),
+    Directive::works(
+        "lfu-log-factor",
+        Integer(0, MAX_I32),
+        "10",
+        "how many more uses it takes to count one more under an LFU policy",
+    ),
+    Directive::works(
+        "lfu-decay-time",
+        Integer(0, MAX_I32),
+        "1",
+        "minutes in which the count of an unused key falls by one; 0 never",
+    ),
     Directive::no_meaning(
         "active-expire-effort",
         Integer(1, 10),

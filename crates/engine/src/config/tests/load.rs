@@ -77,7 +77,7 @@ fn errors_name_place_text_and_reason() {
         ("save 900 1", "'save 900 1' is not there yet: persistence. Use 'save \"\"'"),
         ("daemonize yes", "'daemonize yes' is not supported: the server stays in the foreground"),
         ("supervised upstart", "must be one of the following: systemd, auto, no"),
-        ("maxmemory-policy allkeys-lru", "is not there yet: eviction"),
+        ("maxmemory 1gb\nmaxmemory-policy allkeys-lru", "eviction is not there yet"),
         ("replicaof 127.0.0.1 1", "is not there yet: replication"),
         ("replicaof a b", "Invalid primary port"),
         ("user x +nosuch", "rule '+nosuch': Unknown command or category name in ACL"),

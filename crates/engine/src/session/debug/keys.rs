@@ -6,7 +6,9 @@ use crate::execute::Progress;
 use crate::session::{Outcome, Session};
 use crate::worker::Worker;
 use caudal_commands::{Args, Error};
-use caudal_keyspace::{Cursor, Event, Held, Key, Keys, Place, SetExpiry, Wanted, access_clock};
+use caudal_keyspace::{
+    Cursor, Event, Held, Key, Keys, Place, SetExpiry, Usage, Wanted, access_clock,
+};
 use caudal_rdb::{Source, encode};
 use caudal_table::{Mode, NewValue, RecordRef, ValueRef};
 use caudal_text::integer;
@@ -65,7 +67,7 @@ impl Worker {
             stale: &self.stale,
             changes: 0,
             explained: false,
-            clock: None,
+            usage: Usage::new(false, self.now.unix_ms, self.tuning.frequency.as_ref()),
         };
         with(&mut keys, key)
     }

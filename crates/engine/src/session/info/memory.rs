@@ -77,7 +77,7 @@ pub(super) fn memory(session: &mut Session<'_, '_>, text: &mut Text) {
     scripts(session, text);
     text.field("maxmemory", limit);
     text.field("maxmemory_human", human(limit));
-    text.field("maxmemory_policy", "noeviction");
+    text.field("maxmemory_policy", config.memory.policy.0);
     fragmentation(text, used, usage.resident_bytes);
     text.zeros(&[
         "mem_not_counted_for_evict",
