@@ -12,6 +12,7 @@ mod registry;
 mod sample;
 mod scan;
 mod spec;
+pub mod syntax;
 
 mod bitmap;
 mod generic;

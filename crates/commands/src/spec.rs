@@ -273,6 +273,8 @@ pub struct Spec {
     pub reaches: bool,
     /// COMMAND's tips.
     pub tips: &'static [&'static str],
+    /// Its arguments, as [`syntax`](crate::syntax) reads them.
+    pub syntax: &'static str,
     /// Big-O, for COMMAND DOCS.
     pub complexity: &'static str,
     /// The version from which on another command is to be used, and that command.
@@ -299,6 +301,7 @@ impl Spec {
             gate: false,
             reaches: false,
             tips: &[],
+            syntax: "",
             complexity: "O(1)",
             deprecated: None,
             is_internal: false,
@@ -362,6 +365,11 @@ impl Spec {
     /// What it is about.
     pub const fn group(mut self, group: Group) -> Spec {
         self.group = group;
+        self
+    }
+    /// The arguments, as [`syntax`](crate::syntax) reads them.
+    pub const fn syntax(mut self, syntax: &'static str) -> Spec {
+        self.syntax = syntax;
         self
     }
     /// Big-O for COMMAND DOCS.

@@ -122,6 +122,7 @@ const DISCARD: Spec = spec("DISCARD", "Forgets the queued commands.")
     .since("2.0.0")
     .flag(Flags::ALLOW_BUSY);
 const WATCH: Spec = spec("WATCH", "Lets the next EXEC run only if these keys stay unchanged.")
+    .syntax("key...")
     .since("2.2.0")
     .arity(-2)
     .flag(Flags::ALLOW_BUSY)

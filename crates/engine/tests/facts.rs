@@ -2,6 +2,7 @@
 
 mod support;
 
+use caudal_commands::syntax::Argument;
 use support::{check, store};
 
 #[test]
@@ -49,4 +50,49 @@ fn scripts_that_only_read_are_not_among_the_reading_commands() {
     let (mut local, client) = store();
     let reading = local.say(client, "COMMAND LIST FILTERBY ACLCAT read");
     assert!(!reading.contains("eval_ro") && reading.contains("sort_ro"));
+}
+
+#[test]
+fn the_arguments_of_every_command_are_documented() {
+    for command in caudal_commands::all() {
+        let spec = command.spec;
+        let name = spec.full_name();
+        let read = caudal_commands::syntax::parse(spec.syntax);
+        let arguments = read.unwrap_or_else(|rest| panic!("{name}: not understood: {rest}"));
+        let words = 1 + i16::from(spec.parent.is_some());
+        assert_eq!(arguments.is_empty(), spec.arity == words, "{name}");
+        for (at, _) in spec.keys().iter().enumerate() {
+            let is_of = |key: Option<u8>| key.map(usize::from) == Some(at);
+            assert!(
+                spec.syntax.is_empty() || mentions(&arguments, &is_of) || at > 0,
+                "{name}: nothing is said of its first key"
+            );
+        }
+    }
+}
+
+fn mentions(arguments: &[Argument], is_of: &impl Fn(Option<u8>) -> bool) -> bool {
+    arguments.iter().any(|at| is_of(at.key_spec) || mentions(&at.arguments, is_of))
+}
+
+#[test]
+fn documentation_has_a_tree_of_arguments() {
+    let (mut local, client) = store();
+    let expire = local.say(client, "COMMAND DOCS EXPIRE");
+    assert!(
+        expire.ends_with(
+            "arguments [[name key type key display_text key key_spec_index :0] \
+             [name seconds type integer display_text seconds] \
+             [name condition type oneof since 7.0.0 flags [optional] arguments [\
+             [name nx type pure-token display_text nx token NX] \
+             [name xx type pure-token display_text xx token XX] \
+             [name gt type pure-token display_text gt token GT] \
+             [name lt type pure-token display_text lt token LT]]]]]]"
+        ),
+        "{expire}"
+    );
+    let sort = local.say(client, "COMMAND DOCS SORT");
+    assert!(sort.contains("token GET flags [optional multiple multiple_token]"), "{sort}");
+    // All of them are understood, those on the session too.
+    assert!(local.say(client, "COMMAND DOCS").len() > 50_000);
 }

@@ -9,7 +9,8 @@ const NOT_LFU: &str = "-ERR An LFU maxmemory policy is not selected, access freq
     tracked. Please note that when switching between policies at runtime LRU and LFU data will \
     take some time to adjust.";
 const LFU: &str = "-ERR An LFU maxmemory policy is selected, idle time not tracked. Please note \
-    that when switching between policies at runtime LRU and LFU data will take some time to adjust.";
+    that when switching between policies at runtime LRU and LFU data will take some time to \
+    adjust.";
 
 /// A store that counts each use.
 fn counting() -> (Local, Client) {

@@ -85,7 +85,6 @@ impl Frequency {
     }
 
     /// What OBJECT FREQ tells: the counter, less what time has taken from it.
-    #[expect(clippy::cast_possible_truncation, reason = "a counter has eight bits")]
     pub fn count(&self, clock: u32, now: Millis) -> u8 {
         let since = minutes(now).wrapping_sub(clock >> 8) & Self::MINUTES;
         let lost = since.checked_div(self.decay_minutes).unwrap_or(0);

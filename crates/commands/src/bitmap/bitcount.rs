@@ -7,6 +7,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec =
     Spec::new("BITCOUNT", "Counts the bits that are set in the string at a key, or in a part.")
+        .syntax("key [range(start:int [end-unit-block(end:int [unit<BYTE|BIT>@7.0.0])])]")
         .group(Group::Bitmap)
         .since("2.6.0")
         .arity(-2)

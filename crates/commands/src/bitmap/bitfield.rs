@@ -15,6 +15,12 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const BITFIELD: Spec =
     spec("BITFIELD", "Reads and changes integers inside the string at a key.")
+        .syntax(
+            "key [operation<GET get-block(encoding offset:int)|\
+             write([OVERFLOW overflow-block<WRAP|SAT|FAIL>] write-operation<SET \
+             set-block(encoding offset:int value:int)|INCRBY incrby-block(encoding offset:int \
+             increment:int)>)>...]",
+        )
         .since("3.2.0")
         .flag(Flags::WRITE)
         .deny_oom()
@@ -23,6 +29,7 @@ pub(crate) const BITFIELD: Spec =
 
 pub(crate) const BITFIELD_RO: Spec =
     spec("BITFIELD_RO", "Reads integers inside the string at a key.")
+        .syntax("key [GET... get-block(encoding offset:int)]")
         .since("6.0.0")
         .readonly()
         .fast()

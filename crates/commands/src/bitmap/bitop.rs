@@ -11,6 +11,10 @@ use std::ops::Deref;
 
 pub(crate) const SPEC: Spec =
     Spec::new("BITOP", "Combines strings bit by bit and stores the result at a key.")
+        .syntax(
+            "operation<AND|OR|XOR|NOT|DIFF@8.2.0|DIFF1@8.2.0|ANDOR@8.2.0|ONE@8.2.0> \
+                 destkey:key key...",
+        )
         .group(Group::Bitmap)
         .since("2.6.0")
         .arity(-4)

@@ -9,6 +9,7 @@ pub(crate) const SPEC: Spec = Spec::new(
     "BITPOS",
     "Finds the first bit that is set, or not set, in the string at a key or in a part.",
 )
+.syntax("key bit:int [range(start:int [end-unit-block(end:int [unit<BYTE|BIT>@7.0.0])])]")
 .group(Group::Bitmap)
 .since("2.8.7")
 .arity(-3)

@@ -5,6 +5,7 @@ use crate::string::text::Text;
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("GETBIT", "Returns a bit of the string at a key.")
+    .syntax("key offset:int")
     .group(Group::Bitmap)
     .since("2.2.0")
     .arity(3)

@@ -8,6 +8,7 @@ use caudal_text::integer;
 
 pub(crate) const SPEC: Spec =
     Spec::new("SETBIT", "Sets a bit of the string at a key and returns what it was.")
+        .syntax("key offset:int value:int")
         .group(Group::Bitmap)
         .since("2.2.0")
         .arity(4)

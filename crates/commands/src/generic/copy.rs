@@ -7,6 +7,7 @@ use caudal_keyspace::Event;
 pub(super) const DATABASES_MAX: usize = 256;
 
 pub(crate) const SPEC: Spec = Spec::new("COPY", "Copies the value of a key to another key.")
+    .syntax("source:key destination:key [DB destination-db:int] [REPLACE]")
     .group(Group::Generic)
     .since("6.2.0")
     .arity(-3)

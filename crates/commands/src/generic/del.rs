@@ -13,8 +13,9 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key_range(1, -1, 1, KeyFlags::RM.and(KeyFlags::DELETE))
 }
 
-pub(crate) const DEL: Spec = spec("DEL", "Removes keys.");
-pub(crate) const UNLINK: Spec = spec("UNLINK", "Removes keys, as DEL does.").since("4.0.0").fast();
+pub(crate) const DEL: Spec = spec("DEL", "Removes keys.").syntax("key...");
+pub(crate) const UNLINK: Spec =
+    spec("UNLINK", "Removes keys, as DEL does.").syntax("key...").since("4.0.0").fast();
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let mut removed = 0;

@@ -5,6 +5,7 @@ use caudal_rdb::{Source, payload};
 use caudal_table::ValueRef;
 
 pub(crate) const SPEC: Spec = Spec::new("DUMP", "Returns a value as bytes that RESTORE takes.")
+    .syntax("key")
     .group(Group::Generic)
     .since("2.6.0")
     .arity(2)

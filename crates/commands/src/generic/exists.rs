@@ -15,9 +15,10 @@ const fn spec(name: &'static str, summary: &'static str, since: &'static str) ->
 }
 
 pub(crate) const EXISTS: Spec =
-    spec("EXISTS", "Counts those of the named keys that exist.", "1.0.0");
+    spec("EXISTS", "Counts those of the named keys that exist.", "1.0.0").syntax("key...");
 pub(crate) const TOUCH: Spec =
-    spec("TOUCH", "Counts those of the named keys that exist, as used now.", "3.2.1");
+    spec("TOUCH", "Counts those of the named keys that exist, as used now.", "3.2.1")
+        .syntax("key...");
 
 pub(crate) fn exists(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let found = (1..args.len()).filter(|at| context.keys.exists(&context.key(args, *at))).count();

@@ -15,13 +15,17 @@ const fn spec(name: &'static str, summary: &'static str, since: &'static str) ->
         .key(1, KeyFlags::RW.and(KeyFlags::UPDATE))
 }
 
-pub(crate) const EXPIRE: Spec = spec("EXPIRE", "Lets a key expire after some seconds.", "1.0.0");
+pub(crate) const EXPIRE: Spec = spec("EXPIRE", "Lets a key expire after some seconds.", "1.0.0")
+    .syntax("key seconds:int [condition<NX|XX|GT|LT>@7.0.0]");
 pub(crate) const PEXPIRE: Spec =
-    spec("PEXPIRE", "Lets a key expire after some milliseconds.", "2.6.0");
+    spec("PEXPIRE", "Lets a key expire after some milliseconds.", "2.6.0")
+        .syntax("key milliseconds:int [condition<NX|XX|GT|LT>@7.0.0]");
 pub(crate) const EXPIREAT: Spec =
-    spec("EXPIREAT", "Lets a key expire at a moment told in Unix seconds.", "1.2.0");
+    spec("EXPIREAT", "Lets a key expire at a moment told in Unix seconds.", "1.2.0")
+        .syntax("key unix-time-seconds:time [condition<NX|XX|GT|LT>@7.0.0]");
 pub(crate) const PEXPIREAT: Spec =
-    spec("PEXPIREAT", "Lets a key expire at a moment told in Unix milliseconds.", "2.6.0");
+    spec("PEXPIREAT", "Lets a key expire at a moment told in Unix milliseconds.", "2.6.0")
+        .syntax("key unix-time-milliseconds:time [condition<NX|XX|GT|LT>@7.0.0]");
 
 pub(crate) fn expire(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let now = context.keys.now;

@@ -6,6 +6,7 @@ use caudal_text::glob::{self, Case};
 use caudal_wire::{Output, Reply};
 
 pub(crate) const SPEC: Spec = Spec::new("KEYS", "Returns all keys whose names match a pattern.")
+    .syntax("pattern:pattern")
     .group(Group::Generic)
     .arity(2)
     .readonly()

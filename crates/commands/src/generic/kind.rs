@@ -4,6 +4,7 @@ use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 use caudal_table::Kind;
 
 pub(crate) const SPEC: Spec = Spec::new("TYPE", "Names the type of the value at a key.")
+    .syntax("key")
     .group(Group::Generic)
     .arity(2)
     .readonly()

@@ -5,6 +5,12 @@ use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use std::ops::Range;
 
 pub(crate) const SPEC: Spec = Spec::new("MIGRATE", "Moves keys to another server.")
+    .syntax(
+        "host port:int key-selector<key|empty-string=> destination-db:int timeout:int \
+         [COPY@3.0.0] [REPLACE@3.0.0] \
+         [authentication<AUTH auth'password'@4.0.7|AUTH2 auth2(username password)@6.0.0>] \
+         [KEYS keys'key':key...@3.0.6]",
+    )
     .group(Group::Generic)
     .since("2.6.0")
     .arity(-6)

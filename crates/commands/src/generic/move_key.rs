@@ -5,6 +5,7 @@ use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("MOVE", "Moves a key to another database.")
+    .syntax("key db:int")
     .group(Group::Generic)
     .arity(3)
     .write()

@@ -18,13 +18,14 @@ const fn on_key(name: &'static str, summary: &'static str, since: &'static str) 
 }
 
 pub(crate) const ENCODING: Spec =
-    on_key("ENCODING", "Names the form in which a value is stored.", "2.2.3");
+    on_key("ENCODING", "Names the form in which a value is stored.", "2.2.3").syntax("key");
 pub(crate) const FREQ: Spec =
-    on_key("FREQ", "Returns how often a key is used, as LFU policies count.", "4.0.0");
+    on_key("FREQ", "Returns how often a key is used, as LFU policies count.", "4.0.0")
+        .syntax("key");
 pub(crate) const IDLETIME: Spec =
-    on_key("IDLETIME", "Returns the seconds since a key was last used.", "2.2.3");
+    on_key("IDLETIME", "Returns the seconds since a key was last used.", "2.2.3").syntax("key");
 pub(crate) const REFCOUNT: Spec =
-    on_key("REFCOUNT", "Returns how many references a value has: one.", "2.2.3");
+    on_key("REFCOUNT", "Returns how many references a value has: one.", "2.2.3").syntax("key");
 pub(crate) const HELP: Spec = spec("HELP", "Tells what OBJECT can do.", "6.2.0")
     .arity(2)
     .flag(Flags::LOADING)

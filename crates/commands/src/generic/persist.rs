@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::{Event, Key};
 
 pub(crate) const SPEC: Spec = Spec::new("PERSIST", "Takes the expiry of a key away.")
+    .syntax("key")
     .group(Group::Generic)
     .since("2.2.0")
     .arity(2)

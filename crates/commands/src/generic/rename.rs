@@ -12,8 +12,10 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const RENAME: Spec = spec("RENAME", "Gives a key another name, whatever stood there.")
+    .syntax("key newkey:key")
     .key(2, KeyFlags::OW.and(KeyFlags::UPDATE));
 pub(crate) const RENAMENX: Spec = spec("RENAMENX", "Gives a key another name that no key has.")
+    .syntax("key newkey:key")
     .fast()
     .key(2, KeyFlags::OW.and(KeyFlags::INSERT));
 

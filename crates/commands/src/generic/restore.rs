@@ -19,10 +19,18 @@ const fn spec(name: &'static str, summary: &'static str, since: &'static str) ->
         .key(1, KeyFlags::OW.and(KeyFlags::UPDATE))
 }
 
-pub(crate) const RESTORE: Spec =
-    spec("RESTORE", "Makes a key of what DUMP returned.", "2.6.0").group(Group::Generic);
+pub(crate) const RESTORE: Spec = spec("RESTORE", "Makes a key of what DUMP returned.", "2.6.0")
+    .syntax(
+        "key ttl:int serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] [IDLETIME seconds:int@5.0.0] \
+         [FREQ frequency:int@5.0.0]",
+    )
+    .group(Group::Generic);
 pub(crate) const RESTORE_ASKING: Spec =
     spec("RESTORE-ASKING", "Does what RESTORE does, for cluster migrations.", "3.0.0")
+        .syntax(
+            "key ttl:int serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] \
+             [IDLETIME seconds:int@5.0.0] [FREQ frequency:int@5.0.0]",
+        )
         .group(Group::Server)
         .categories(&["keyspace", "dangerous"])
         .internal()

@@ -11,6 +11,7 @@ use caudal_wire::{Output, Reply};
 
 pub(crate) const SPEC: Spec =
     Spec::new("SCAN", "Walks over the names of all keys, piece by piece.")
+        .syntax("cursor:int [MATCH pattern:pattern] [COUNT count:int] [TYPE type@6.0.0]")
         .group(Group::Generic)
         .since("2.8.0")
         .arity(-2)

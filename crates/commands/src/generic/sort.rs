@@ -33,12 +33,21 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const SORT: Spec =
     spec("SORT", "Sorts a list, a set or a sorted set, and returns or stores the result.")
+        .syntax(
+            "key [BY by-pattern'pattern':pattern1] [LIMIT limit(offset:int count:int)] \
+             [GET... get-pattern'pattern':pattern1] [order<ASC|DESC>] [sorting=ALPHA] \
+             [STORE destination:key2]",
+        )
         .write()
         .deny_oom()
         .key_after_store(2, KeyFlags::OW.and(KeyFlags::UPDATE))
         .key_note("STORE, which may stand anywhere among the options");
 pub(crate) const SORT_RO: Spec =
     spec("SORT_RO", "Sorts a list, a set or a sorted set, and returns the result.")
+        .syntax(
+            "key [BY by-pattern'pattern':pattern1] [LIMIT limit(offset:int count:int)] \
+             [GET... get-pattern'pattern':pattern1] [order<ASC|DESC>] [sorting=ALPHA]",
+        )
         .since("7.0.0")
         .readonly();
 

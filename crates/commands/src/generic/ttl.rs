@@ -16,13 +16,15 @@ const fn spec(name: &'static str, summary: &'static str, since: &'static str) ->
 const CHANGES: &[&str] = &["nondeterministic_output"];
 
 pub(crate) const TTL: Spec =
-    spec("TTL", "Returns the seconds until a key expires.", "1.0.0").tips(CHANGES);
+    spec("TTL", "Returns the seconds until a key expires.", "1.0.0").syntax("key").tips(CHANGES);
 pub(crate) const PTTL: Spec =
-    spec("PTTL", "Returns the milliseconds until a key expires.", "2.6.0").tips(CHANGES);
+    spec("PTTL", "Returns the milliseconds until a key expires.", "2.6.0")
+        .syntax("key")
+        .tips(CHANGES);
 pub(crate) const EXPIRETIME: Spec =
-    spec("EXPIRETIME", "Returns when a key expires, in Unix seconds.", "7.0.0");
+    spec("EXPIRETIME", "Returns when a key expires, in Unix seconds.", "7.0.0").syntax("key");
 pub(crate) const PEXPIRETIME: Spec =
-    spec("PEXPIRETIME", "Returns when a key expires, in Unix milliseconds.", "7.0.0");
+    spec("PEXPIRETIME", "Returns when a key expires, in Unix milliseconds.", "7.0.0").syntax("key");
 
 pub(crate) fn ttl(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let now = context.keys.now;

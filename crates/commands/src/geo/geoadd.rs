@@ -7,6 +7,10 @@ use caudal_value::Change;
 use smallvec::SmallVec;
 
 pub(crate) const SPEC: Spec = Spec::new("GEOADD", "Adds members with their places, or moves them.")
+    .syntax(
+        "key [condition<NX|XX>@6.2.0] [change=CH@6.2.0] \
+         data(longitude:double latitude:double member)...",
+    )
     .group(Group::Geo)
     .since("3.2.0")
     .arity(-5)

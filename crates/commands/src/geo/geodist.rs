@@ -5,6 +5,7 @@ use super::unit::{Unit, reply_distance};
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("GEODIST", "Returns the distance between two members.")
+    .syntax("key member1 member2 [unit<M|KM|FT|MI>]")
     .group(Group::Geo)
     .since("3.2.0")
     .arity(-4)

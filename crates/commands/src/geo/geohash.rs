@@ -4,6 +4,7 @@ use super::reply_places;
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("GEOHASH", "Names members' places as geohash.org does.")
+    .syntax("key [member...]")
     .group(Group::Geo)
     .since("3.2.0")
     .arity(-2)

@@ -4,6 +4,7 @@ use super::{reply_places, reply_point};
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("GEOPOS", "Returns members' longitudes and latitudes.")
+    .syntax("key [member...]")
     .group(Group::Geo)
     .since("3.2.0")
     .arity(-2)

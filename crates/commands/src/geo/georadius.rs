@@ -25,13 +25,38 @@ const fn storing(spec: Spec, from: u8) -> Spec {
 const IN_CIRCLE: &str = "Finds the members within a circle.";
 const AROUND_MEMBER: &str = "Finds the members within a circle around one of them.";
 
-pub(crate) const GEORADIUS: Spec = storing(spec("GEORADIUS", IN_CIRCLE, -6), 6).since("3.2.0");
-pub(crate) const GEORADIUS_RO: Spec =
-    spec("GEORADIUS_RO", IN_CIRCLE, -6).since("3.2.10").readonly();
-pub(crate) const GEORADIUSBYMEMBER: Spec =
-    storing(spec("GEORADIUSBYMEMBER", AROUND_MEMBER, -5), 5).since("3.2.0");
-pub(crate) const GEORADIUSBYMEMBER_RO: Spec =
-    spec("GEORADIUSBYMEMBER_RO", AROUND_MEMBER, -5).since("3.2.10").readonly();
+pub(crate) const GEORADIUS: Spec = storing(
+    spec("GEORADIUS", IN_CIRCLE, -6).syntax(
+        "key longitude:double latitude:double radius:double unit<M|KM|FT|MI> [WITHCOORD] \
+         [WITHDIST] [WITHHASH] [count-block(COUNT count:int [ANY@6.2.0])] [order<ASC|DESC>] \
+         [store<STORE storekey'key':key|STOREDIST storedistkey'key':key>]",
+    ),
+    6,
+)
+.since("3.2.0");
+pub(crate) const GEORADIUS_RO: Spec = spec("GEORADIUS_RO", IN_CIRCLE, -6)
+    .syntax(
+        "key longitude:double latitude:double radius:double unit<M|KM|FT|MI> [WITHCOORD] \
+         [WITHDIST] [WITHHASH] [count-block(COUNT count:int [ANY@6.2.0])] [order<ASC|DESC>]",
+    )
+    .since("3.2.10")
+    .readonly();
+pub(crate) const GEORADIUSBYMEMBER: Spec = storing(
+    spec("GEORADIUSBYMEMBER", AROUND_MEMBER, -5).syntax(
+        "key member radius:double unit<M|KM|FT|MI> [WITHCOORD] [WITHDIST] [WITHHASH] \
+         [count-block(COUNT count:int [ANY])] [order<ASC|DESC>] \
+         [store<STORE storekey'key':key|STOREDIST storedistkey'key':key>]",
+    ),
+    5,
+)
+.since("3.2.0");
+pub(crate) const GEORADIUSBYMEMBER_RO: Spec = spec("GEORADIUSBYMEMBER_RO", AROUND_MEMBER, -5)
+    .syntax(
+        "key member radius:double unit<M|KM|FT|MI> [WITHCOORD] [WITHDIST] [WITHHASH] \
+         [count-block(COUNT count:int [ANY])] [order<ASC|DESC>]",
+    )
+    .since("3.2.10")
+    .readonly();
 
 pub(crate) fn georadius(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     search::run(context, args, Form::Radius { stores: true }, 1)

@@ -14,6 +14,15 @@ const fn spec(name: &'static str, summary: &'static str, arity: i16) -> Spec {
 
 pub(crate) const GEOSEARCH: Spec =
     spec("GEOSEARCH", "Finds the members within a circle, a rectangle or a polygon.", -7)
+        .syntax(
+            "key \
+             [from<FROMMEMBER member|FROMLONLAT fromlonlat(longitude:double latitude:double)>] \
+             by<circle(BYRADIUS radius:double unit<M|KM|FT|MI>)|\
+             box(BYBOX width:double height:double unit<M|KM|FT|MI>)|polygon(BYPOLYGON \
+             num-vertices:int vertices(longitude:double latitude:double)...)@9.0.0> \
+             [order<ASC|DESC>] [count-block(COUNT count:int [ANY])] [WITHCOORD] [WITHDIST] \
+             [WITHHASH]",
+        )
         .readonly()
         .key(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 
@@ -21,6 +30,14 @@ pub(crate) const GEOSEARCHSTORE: Spec = spec(
     "GEOSEARCHSTORE",
     "Stores the members within a circle, a rectangle or a polygon at another key.",
     -8,
+)
+.syntax(
+    "destination:key source:key \
+     [from<FROMMEMBER member|FROMLONLAT fromlonlat(longitude:double latitude:double)>] \
+     by<circle(BYRADIUS radius:double unit<M|KM|FT|MI>)|\
+     box(BYBOX width:double height:double unit<M|KM|FT|MI>)|\
+     polygon(BYPOLYGON num-vertices:int vertices(longitude:double latitude:double)...)@9.0.0> \
+     [order<ASC|DESC>] [count-block(COUNT count:int [ANY])] [STOREDIST]",
 )
 .write()
 .deny_oom()

@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("HDEL", "Takes fields away from a hash.")
+    .syntax("key field...")
     .group(Group::Hash)
     .since("2.0.0")
     .arity(-3)

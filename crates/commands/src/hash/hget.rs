@@ -15,11 +15,14 @@ const fn spec(name: &'static str, summary: &'static str, flags: KeyFlags) -> Spe
         .key(1, flags)
 }
 
-pub(crate) const HEXISTS: Spec = spec("HEXISTS", "Tells whether a hash has a field.", KeyFlags::RO);
+pub(crate) const HEXISTS: Spec =
+    spec("HEXISTS", "Tells whether a hash has a field.", KeyFlags::RO).syntax("key field");
 pub(crate) const HGET: Spec =
-    spec("HGET", "Returns the value of a field.", KeyFlags::RO.and(KeyFlags::ACCESS));
+    spec("HGET", "Returns the value of a field.", KeyFlags::RO.and(KeyFlags::ACCESS))
+        .syntax("key field");
 pub(crate) const HSTRLEN: Spec =
     spec("HSTRLEN", "Returns how many bytes the value of a field has.", KeyFlags::RO)
+        .syntax("key field")
         .since("3.2.0");
 
 pub(crate) fn hget(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {

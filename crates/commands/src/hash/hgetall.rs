@@ -14,9 +14,10 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
 }
 
-pub(crate) const HGETALL: Spec = spec("HGETALL", "Returns all fields with their values.");
-pub(crate) const HKEYS: Spec = spec("HKEYS", "Returns all fields of a hash.");
-pub(crate) const HVALS: Spec = spec("HVALS", "Returns the values of all fields.");
+pub(crate) const HGETALL: Spec =
+    spec("HGETALL", "Returns all fields with their values.").syntax("key");
+pub(crate) const HKEYS: Spec = spec("HKEYS", "Returns all fields of a hash.").syntax("key");
+pub(crate) const HVALS: Spec = spec("HVALS", "Returns the values of all fields.").syntax("key");
 
 pub(crate) fn hgetall(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);

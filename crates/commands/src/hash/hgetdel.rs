@@ -6,6 +6,7 @@ use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec =
     Spec::new("HGETDEL", "Takes fields away from a hash and returns their values.")
+        .syntax("key FIELDS fields(numfields:int field...)")
         .group(Group::Hash)
         .since("9.1.0")
         .arity(-5)

@@ -5,6 +5,7 @@ use caudal_keyspace::Event;
 use caudal_text::integer::Decimal;
 
 pub(crate) const SPEC: Spec = Spec::new("HINCRBY", "Adds to the integer in a field.")
+    .syntax("key field increment:int")
     .group(Group::Hash)
     .since("2.0.0")
     .arity(4)

@@ -5,6 +5,7 @@ use caudal_keyspace::Event;
 use caudal_text::float::Extended;
 
 pub(crate) const SPEC: Spec = Spec::new("HINCRBYFLOAT", "Adds to the number in a field.")
+    .syntax("key field increment:double")
     .group(Group::Hash)
     .since("2.6.0")
     .arity(4)

@@ -3,6 +3,7 @@
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("HLEN", "Returns how many fields a hash has.")
+    .syntax("key")
     .group(Group::Hash)
     .since("2.0.0")
     .arity(2)

@@ -4,6 +4,7 @@ use crate::context::reply_item;
 use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("HMGET", "Returns the values of several fields.")
+    .syntax("key field...")
     .group(Group::Hash)
     .since("2.0.0")
     .arity(-3)

@@ -6,6 +6,7 @@ use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_wire::Protocol;
 
 pub(crate) const SPEC: Spec = Spec::new("HRANDFIELD", "Returns random fields of a hash.")
+    .syntax("key [options(count:int [WITHVALUES])]")
     .group(Group::Hash)
     .since("6.2.0")
     .arity(-2)

@@ -6,6 +6,7 @@ use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec =
     Spec::new("HSCAN", "Walks over the fields of a hash, piece by piece.")
+        .syntax("key cursor:int [MATCH pattern:pattern] [COUNT count:int] [NOVALUES]")
         .group(Group::Hash)
         .since("2.8.0")
         .arity(-3)

@@ -15,8 +15,10 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, KeyFlags::RW.and(KeyFlags::UPDATE))
 }
 
-pub(crate) const HMSET: Spec = spec("HMSET", "Sets fields of a hash; HSET counts them too.");
-pub(crate) const HSET: Spec = spec("HSET", "Sets fields of a hash to values.");
+pub(crate) const HMSET: Spec = spec("HMSET", "Sets fields of a hash; HSET counts them too.")
+    .syntax("key data(field value)...");
+pub(crate) const HSET: Spec =
+    spec("HSET", "Sets fields of a hash to values.").syntax("key data(field value)...");
 
 pub(crate) fn hset(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let added = set(context, args, "hset")?;

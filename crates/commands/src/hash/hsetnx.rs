@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("HSETNX", "Sets a field that does not exist.")
+    .syntax("key field value")
     .group(Group::Hash)
     .since("2.0.0")
     .arity(4)

@@ -8,6 +8,7 @@ use caudal_value::hll::{self, Encoding};
 
 pub(crate) const SPEC: Spec =
     Spec::new("PFADD", "Lets the HyperLogLog at a key see elements, making it if there is none.")
+        .syntax("key [element...]")
         .group(Group::HyperLogLog)
         .since("2.8.9")
         .arity(-2)

@@ -9,6 +9,7 @@ use caudal_value::hll::{self, Registers};
 
 pub(crate) const SPEC: Spec =
     Spec::new("PFCOUNT", "Estimates how many different elements HyperLogLogs have seen together.")
+        .syntax("key...")
         .group(Group::HyperLogLog)
         .since("2.8.9")
         .arity(-2)

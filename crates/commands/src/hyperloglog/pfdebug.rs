@@ -7,6 +7,8 @@ use caudal_keyspace::{Key, SetExpiry};
 use caudal_value::hll::{self, Encoding, REGISTERS, Registers};
 
 pub(crate) const SPEC: Spec = Spec::new("PFDEBUG", "Shows the inside of a HyperLogLog.")
+    .syntax("subcommand key")
+    .internal()
     .group(Group::HyperLogLog)
     .since("2.8.9")
     .arity(3)

@@ -8,6 +8,7 @@ use caudal_value::hll::{self, Encoding, Registers};
 
 pub(crate) const SPEC: Spec =
     Spec::new("PFMERGE", "Lets a HyperLogLog have seen what others have seen.")
+        .syntax("destkey:key [sourcekey:key...]")
         .group(Group::HyperLogLog)
         .since("2.8.9")
         .arity(-2)

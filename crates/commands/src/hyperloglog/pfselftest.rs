@@ -5,6 +5,7 @@ use caudal_value::hll::{self, Registers};
 
 pub(crate) const SPEC: Spec =
     Spec::new("PFSELFTEST", "Checks the estimates of HyperLogLogs of many sizes.")
+        .internal()
         .group(Group::HyperLogLog)
         .since("2.8.9")
         .arity(1)

@@ -6,6 +6,7 @@ use caudal_table::Kind;
 
 pub(crate) const SPEC: Spec =
     Spec::new("BLMPOP", "LMPOP that waits until one of the lists has an element.")
+        .syntax("timeout:double numkeys:int key... where<LEFT|RIGHT> [COUNT count:int]")
         .group(Group::List)
         .since("7.0.0")
         .arity(-5)

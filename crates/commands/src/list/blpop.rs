@@ -17,9 +17,11 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const BLPOP: Spec =
-    spec("BLPOP", "Takes the leftmost element of the first list that has one, or waits for it.");
+    spec("BLPOP", "Takes the leftmost element of the first list that has one, or waits for it.")
+        .syntax("key... timeout:double");
 pub(crate) const BRPOP: Spec =
-    spec("BRPOP", "Takes the rightmost element of the first list that has one, or waits for it.");
+    spec("BRPOP", "Takes the rightmost element of the first list that has one, or waits for it.")
+        .syntax("key... timeout:double");
 
 pub(crate) fn blpop(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     pop(context, args, End::Left)

@@ -5,6 +5,7 @@ use crate::context::reply_item;
 use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("LINDEX", "Returns the element of a list at an index.")
+    .syntax("key index:int")
     .group(Group::List)
     .arity(3)
     .readonly()

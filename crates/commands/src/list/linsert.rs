@@ -5,6 +5,7 @@ use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec =
     Spec::new("LINSERT", "Puts an element before or behind another of a list.")
+        .syntax("key where<BEFORE|AFTER> pivot element")
         .group(Group::List)
         .since("2.2.0")
         .arity(5)

@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_value::List;
 
 pub(crate) const SPEC: Spec = Spec::new("LLEN", "Returns the number of elements of a list.")
+    .syntax("key")
     .group(Group::List)
     .arity(2)
     .readonly()

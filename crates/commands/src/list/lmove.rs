@@ -18,19 +18,25 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const LMOVE: Spec =
     spec("LMOVE", "Moves an element from one end of a list to an end of another.")
+        .syntax("source:key destination:key wherefrom<LEFT|RIGHT> whereto<LEFT|RIGHT>")
         .since("6.2.0")
         .arity(5);
 pub(crate) const RPOPLPUSH: Spec =
     spec("RPOPLPUSH", "Moves the rightmost element of a list to the left end of another.")
+        .syntax("source:key destination:key")
         .since("1.2.0")
         .arity(3);
 pub(crate) const BLMOVE: Spec =
     spec("BLMOVE", "LMOVE that waits until there is an element to move.")
+        .syntax(
+            "source:key destination:key wherefrom<LEFT|RIGHT> whereto<LEFT|RIGHT> timeout:double",
+        )
         .since("6.2.0")
         .arity(6)
         .blocking();
 pub(crate) const BRPOPLPUSH: Spec =
     spec("BRPOPLPUSH", "RPOPLPUSH that waits until there is an element to move.")
+        .syntax("source:key destination:key timeout:double")
         .since("2.2.0")
         .arity(4)
         .blocking();

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 pub(crate) const SPEC: Spec =
     Spec::new("LMPOP", "Takes elements from one end of the first list that is not empty.")
+        .syntax("numkeys:int key... where<LEFT|RIGHT> [COUNT count:int]")
         .group(Group::List)
         .since("7.0.0")
         .arity(-4)

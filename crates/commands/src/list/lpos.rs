@@ -5,6 +5,7 @@ use caudal_value::{Item, List};
 
 pub(crate) const SPEC: Spec =
     Spec::new("LPOS", "Returns the indexes of the elements of a list that equal a value.")
+        .syntax("key element [RANK rank:int] [COUNT num-matches:int] [MAXLEN len:int]")
         .group(Group::List)
         .since("6.0.6")
         .arity(-3)

@@ -6,6 +6,7 @@ use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 use caudal_value::List;
 
 pub(crate) const SPEC: Spec = Spec::new("LRANGE", "Returns the elements of a list in a range.")
+    .syntax("key start:int stop:int")
     .group(Group::List)
     .arity(4)
     .readonly()

@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("LREM", "Takes elements that equal a value out of a list.")
+    .syntax("key count:int element")
     .group(Group::List)
     .arity(4)
     .write()

@@ -5,6 +5,7 @@ use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("LSET", "Replaces the element of a list at an index.")
+    .syntax("key index:int element")
     .group(Group::List)
     .arity(4)
     .write()

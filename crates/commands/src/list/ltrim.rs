@@ -5,6 +5,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("LTRIM", "Keeps only the elements of a list in a range.")
+    .syntax("key start:int stop:int")
     .group(Group::List)
     .arity(4)
     .write()

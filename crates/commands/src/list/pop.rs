@@ -14,8 +14,10 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE))
 }
 
-pub(crate) const LPOP: Spec = spec("LPOP", "Takes elements from the left end of a list.");
-pub(crate) const RPOP: Spec = spec("RPOP", "Takes elements from the right end of a list.");
+pub(crate) const LPOP: Spec =
+    spec("LPOP", "Takes elements from the left end of a list.").syntax("key [count:int@6.2.0]");
+pub(crate) const RPOP: Spec =
+    spec("RPOP", "Takes elements from the right end of a list.").syntax("key [count:int@6.2.0]");
 
 pub(crate) fn lpop(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     pop(context, args, End::Left)

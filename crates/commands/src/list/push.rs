@@ -14,12 +14,18 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, KeyFlags::RW.and(KeyFlags::INSERT))
 }
 
-pub(crate) const LPUSH: Spec = spec("LPUSH", "Puts elements at the left end of a list.");
-pub(crate) const RPUSH: Spec = spec("RPUSH", "Puts elements at the right end of a list.");
+pub(crate) const LPUSH: Spec =
+    spec("LPUSH", "Puts elements at the left end of a list.").syntax("key element...");
+pub(crate) const RPUSH: Spec =
+    spec("RPUSH", "Puts elements at the right end of a list.").syntax("key element...");
 pub(crate) const LPUSHX: Spec =
-    spec("LPUSHX", "Puts elements at the left end of a list that exists.").since("2.2.0");
+    spec("LPUSHX", "Puts elements at the left end of a list that exists.")
+        .syntax("key element...")
+        .since("2.2.0");
 pub(crate) const RPUSHX: Spec =
-    spec("RPUSHX", "Puts elements at the right end of a list that exists.").since("2.2.0");
+    spec("RPUSHX", "Puts elements at the right end of a list that exists.")
+        .syntax("key element...")
+        .since("2.2.0");
 
 pub(crate) fn lpush(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     push(context, args, End::Left)

@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("SADD", "Adds members to a set.")
+    .syntax("key member...")
     .group(Group::Set)
     .arity(-3)
     .write()

@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_value::Set;
 
 pub(crate) const SPEC: Spec = Spec::new("SCARD", "Returns the number of members of a set.")
+    .syntax("key")
     .group(Group::Set)
     .arity(2)
     .readonly()

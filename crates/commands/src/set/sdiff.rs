@@ -9,6 +9,7 @@ const COMPLEXITY: &str = "O(N) with N the number of members of all sets.";
 
 pub(crate) const SDIFF: Spec =
     Spec::new("SDIFF", "Returns the members of the first set that no other set has.")
+        .syntax("key...")
         .group(Group::Set)
         .arity(-2)
         .readonly()
@@ -17,6 +18,7 @@ pub(crate) const SDIFF: Spec =
         .key_range(1, -1, 1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const SDIFFSTORE: Spec =
     Spec::new("SDIFFSTORE", "Stores the members of the first set that no other set has.")
+        .syntax("destination:key key...")
         .group(Group::Set)
         .arity(-3)
         .write()

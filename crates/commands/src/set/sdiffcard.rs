@@ -8,6 +8,7 @@ pub(crate) const SPEC: Spec = Spec::new(
     "SDIFFCARD",
     "Returns how many members of the first set no other set has, or that they are many.",
 )
+.syntax("numkeys:int key... [LIMIT limit:int]")
 .group(Group::Set)
 .since("8.10.0")
 .arity(-3)

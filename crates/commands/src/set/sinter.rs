@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 const COMPLEXITY: &str = "O(N*M) with N the members of the smallest set and M the number of sets.";
 
 pub(crate) const SINTER: Spec = Spec::new("SINTER", "Returns the members that all sets have.")
+    .syntax("key...")
     .group(Group::Set)
     .arity(-2)
     .readonly()
@@ -18,6 +19,7 @@ pub(crate) const SINTER: Spec = Spec::new("SINTER", "Returns the members that al
     .key_range(1, -1, 1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const SINTERSTORE: Spec =
     Spec::new("SINTERSTORE", "Stores the members that all sets have.")
+        .syntax("destination:key key...")
         .group(Group::Set)
         .arity(-3)
         .write()

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 pub(crate) const SPEC: Spec =
     Spec::new("SINTERCARD", "Returns how many members all sets have, or that they are many.")
+        .syntax("numkeys:int key... [LIMIT limit:int]")
         .group(Group::Set)
         .since("7.0.0")
         .arity(-3)

@@ -6,9 +6,12 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary).group(Group::Set).readonly().fast()
 }
 
-pub(crate) const SISMEMBER: Spec =
-    spec("SISMEMBER", "Says whether a set has a member.").arity(3).key(1, KeyFlags::RO);
+pub(crate) const SISMEMBER: Spec = spec("SISMEMBER", "Says whether a set has a member.")
+    .syntax("key member")
+    .arity(3)
+    .key(1, KeyFlags::RO);
 pub(crate) const SMISMEMBER: Spec = spec("SMISMEMBER", "Says of each member whether a set has it.")
+    .syntax("key member...")
     .since("6.2.0")
     .arity(-3)
     .complexity("O(N) with N the number of members given.")

@@ -4,6 +4,7 @@ use super::reply_members;
 use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("SMEMBERS", "Returns all members of a set.")
+    .syntax("key")
     .group(Group::Set)
     .arity(2)
     .readonly()

@@ -5,6 +5,7 @@ use caudal_keyspace::Event;
 use caudal_table::Kind;
 
 pub(crate) const SPEC: Spec = Spec::new("SMOVE", "Moves a member from one set to another.")
+    .syntax("source:key destination:key member")
     .group(Group::Set)
     .arity(4)
     .write()

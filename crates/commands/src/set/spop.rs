@@ -6,6 +6,7 @@ use caudal_keyspace::{Event, Key};
 use caudal_value::ItemBytes;
 
 pub(crate) const SPEC: Spec = Spec::new("SPOP", "Takes random members out of a set.")
+    .syntax("key [count:int@3.2.0]")
     .group(Group::Set)
     .arity(-2)
     .write()

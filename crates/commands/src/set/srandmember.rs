@@ -5,6 +5,7 @@ use crate::sample::Sample;
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("SRANDMEMBER", "Returns random members of a set.")
+    .syntax("key [count:int@2.6.0]")
     .group(Group::Set)
     .arity(-2)
     .readonly()

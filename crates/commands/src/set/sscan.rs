@@ -6,6 +6,7 @@ use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec =
     Spec::new("SSCAN", "Walks over the members of a set, piece by piece.")
+        .syntax("key cursor:int [MATCH pattern:pattern] [COUNT count:int]")
         .group(Group::Set)
         .since("2.8.0")
         .arity(-3)

@@ -8,6 +8,7 @@ use caudal_value::{Limits, Set};
 const COMPLEXITY: &str = "O(N) with N the number of members of all sets.";
 
 pub(crate) const SUNION: Spec = Spec::new("SUNION", "Returns the members that any of sets has.")
+    .syntax("key...")
     .group(Group::Set)
     .arity(-2)
     .readonly()
@@ -16,6 +17,7 @@ pub(crate) const SUNION: Spec = Spec::new("SUNION", "Returns the members that an
     .key_range(1, -1, 1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const SUNIONSTORE: Spec =
     Spec::new("SUNIONSTORE", "Stores the members that any of sets has.")
+        .syntax("destination:key key...")
         .group(Group::Set)
         .arity(-3)
         .write()

@@ -8,6 +8,7 @@ use caudal_value::hll::Registers;
 
 pub(crate) const SPEC: Spec =
     Spec::new("SUNIONCARD", "Returns how many members any of sets has, or that they are many.")
+        .syntax("numkeys:int key... [APPROX] [LIMIT limit:int]")
         .group(Group::Set)
         .since("8.10.0")
         .arity(-3)

@@ -21,6 +21,7 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const BZMPOP: Spec =
     Spec::new("BZMPOP", "Takes members away from a sorted set, waiting until one has some.")
+        .syntax("timeout:double numkeys:int key... where<MIN|MAX> [COUNT count:int]")
         .group(Group::SortedSet)
         .since("7.0.0")
         .arity(-5)
@@ -29,9 +30,11 @@ pub(crate) const BZMPOP: Spec =
         .complexity("O(K) + O(M*log(N)) with K keys, N members in the set, M of them taken.")
         .key_count(2, KEY);
 pub(crate) const BZPOPMAX: Spec =
-    spec("BZPOPMAX", "Takes the member with the highest score away, waiting until there is one.");
+    spec("BZPOPMAX", "Takes the member with the highest score away, waiting until there is one.")
+        .syntax("key... timeout:double");
 pub(crate) const BZPOPMIN: Spec =
-    spec("BZPOPMIN", "Takes the member with the lowest score away, waiting until there is one.");
+    spec("BZPOPMIN", "Takes the member with the lowest score away, waiting until there is one.")
+        .syntax("key... timeout:double");
 
 pub(crate) fn bzpopmax(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     pop_or_wait(context, args, End::Max)

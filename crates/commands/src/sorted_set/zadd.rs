@@ -6,6 +6,10 @@ use caudal_value::{Change, Limits, SortedSet};
 use smallvec::SmallVec;
 
 pub(crate) const ZADD: Spec = Spec::new("ZADD", "Adds members with scores, or changes scores.")
+    .syntax(
+        "key [condition<NX|XX>@3.0.2] [comparison<GT|LT>@6.2.0] [change=CH@3.0.2] \
+         [increment=INCR@3.0.2] data(score:double member)...",
+    )
     .group(Group::SortedSet)
     .since("1.2.0")
     .arity(-4)
@@ -16,6 +20,7 @@ pub(crate) const ZADD: Spec = Spec::new("ZADD", "Adds members with scores, or ch
     .key(1, KeyFlags::RW.and(KeyFlags::UPDATE));
 
 pub(crate) const ZINCRBY: Spec = Spec::new("ZINCRBY", "Adds to the score of a member.")
+    .syntax("key increment:int member")
     .group(Group::SortedSet)
     .since("1.2.0")
     .arity(4)

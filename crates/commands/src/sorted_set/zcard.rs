@@ -3,6 +3,7 @@
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("ZCARD", "Returns how many members a sorted set has.")
+    .syntax("key")
     .group(Group::SortedSet)
     .since("1.2.0")
     .arity(2)

@@ -13,10 +13,13 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
 }
 
-pub(crate) const ZCOUNT: Spec =
-    spec("ZCOUNT", "Counts the members with scores in a range.").since("2.0.0");
+pub(crate) const ZCOUNT: Spec = spec("ZCOUNT", "Counts the members with scores in a range.")
+    .syntax("key min:double max:double")
+    .since("2.0.0");
 pub(crate) const ZLEXCOUNT: Spec =
-    spec("ZLEXCOUNT", "Counts the members between two, where all have one score.").since("2.8.9");
+    spec("ZLEXCOUNT", "Counts the members between two, where all have one score.")
+        .syntax("key min max")
+        .since("2.8.9");
 
 pub(crate) fn zcount(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     count(context, args, By::Score)

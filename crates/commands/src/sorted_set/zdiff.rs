@@ -12,11 +12,13 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const ZDIFF: Spec =
     spec("ZDIFF", "Returns the members of a sorted set that others do not have.")
+        .syntax("numkeys:int key... [WITHSCORES]")
         .arity(-3)
         .readonly()
         .key_count(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const ZDIFFSTORE: Spec =
     spec("ZDIFFSTORE", "Stores the members of a sorted set that others do not have.")
+        .syntax("destination:key numkeys:int key...")
         .arity(-4)
         .write()
         .deny_oom()

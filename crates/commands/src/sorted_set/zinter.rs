@@ -12,17 +12,26 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const ZINTER: Spec =
     spec("ZINTER", "Returns the members that several sorted sets have in common.")
+        .syntax(
+            "numkeys:int key... [WEIGHTS weight:int...] \
+             [AGGREGATE aggregate<SUM|MIN|MAX|COUNT@8.8.0>] [WITHSCORES]",
+        )
         .since("6.2.0")
         .readonly()
         .key_count(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const ZINTERCARD: Spec =
     spec("ZINTERCARD", "Counts the members that several sorted sets have in common.")
+        .syntax("numkeys:int key... [LIMIT limit:int]")
         .since("7.0.0")
         .readonly()
         .complexity("O(N*K) with K inputs, N members in the smallest.")
         .key_count(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const ZINTERSTORE: Spec =
     spec("ZINTERSTORE", "Stores the members that several sorted sets have in common.")
+        .syntax(
+            "destination:key numkeys:int key... [WEIGHTS weight:int...] \
+             [AGGREGATE aggregate<SUM|MIN|MAX|COUNT@8.8.0>]",
+        )
         .since("2.0.0")
         .arity(-4)
         .write()

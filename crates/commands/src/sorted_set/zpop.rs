@@ -18,11 +18,14 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const ZPOPMAX: Spec =
-    spec("ZPOPMAX", "Takes the members with the highest scores away and returns them.");
+    spec("ZPOPMAX", "Takes the members with the highest scores away and returns them.")
+        .syntax("key [count:int]");
 pub(crate) const ZPOPMIN: Spec =
-    spec("ZPOPMIN", "Takes the members with the lowest scores away and returns them.");
+    spec("ZPOPMIN", "Takes the members with the lowest scores away and returns them.")
+        .syntax("key [count:int]");
 pub(crate) const ZMPOP: Spec =
     Spec::new("ZMPOP", "Takes members away from the first sorted set that has some.")
+        .syntax("numkeys:int key... where<MIN|MAX> [COUNT count:int]")
         .group(Group::SortedSet)
         .since("7.0.0")
         .arity(-4)

@@ -6,6 +6,7 @@ use crate::sample::Sample;
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("ZRANDMEMBER", "Returns random members of a sorted set.")
+    .syntax("key [options(count:int [WITHSCORES])]")
     .group(Group::SortedSet)
     .since("6.2.0")
     .arity(-2)

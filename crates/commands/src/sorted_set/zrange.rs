@@ -15,18 +15,31 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const ZRANGE: Spec =
-    spec("ZRANGE", "Returns the members between two ranks, scores or members.").since("1.2.0");
+    spec("ZRANGE", "Returns the members between two ranks, scores or members.")
+        .syntax(
+            "key start stop [sortby<BYSCORE|BYLEX>@6.2.0] [REV@6.2.0] \
+             [LIMIT limit(offset:int count:int)@6.2.0] [WITHSCORES]",
+        )
+        .since("1.2.0");
 pub(crate) const ZRANGEBYLEX: Spec =
     spec("ZRANGEBYLEX", "Returns the members between two, where all have one score.")
+        .syntax("key min max [LIMIT limit(offset:int count:int)]")
         .since("2.8.9");
 pub(crate) const ZRANGEBYSCORE: Spec =
-    spec("ZRANGEBYSCORE", "Returns the members with scores in a range.").since("1.0.5");
+    spec("ZRANGEBYSCORE", "Returns the members with scores in a range.")
+        .syntax("key min:double max:double [WITHSCORES@2.0.0] [LIMIT limit(offset:int count:int)]")
+        .since("1.0.5");
 pub(crate) const ZREVRANGE: Spec =
-    spec("ZREVRANGE", "Returns the members between two ranks, highest first.").since("1.2.0");
+    spec("ZREVRANGE", "Returns the members between two ranks, highest first.")
+        .syntax("key start:int stop:int [WITHSCORES]")
+        .since("1.2.0");
 pub(crate) const ZREVRANGEBYLEX: Spec =
-    spec("ZREVRANGEBYLEX", "Returns the members between two, last first.").since("2.8.9");
+    spec("ZREVRANGEBYLEX", "Returns the members between two, last first.")
+        .syntax("key max min [LIMIT limit(offset:int count:int)]")
+        .since("2.8.9");
 pub(crate) const ZREVRANGEBYSCORE: Spec =
     spec("ZREVRANGEBYSCORE", "Returns the members with scores in a range, highest first.")
+        .syntax("key max:double min:double [WITHSCORES] [LIMIT limit(offset:int count:int)]")
         .since("2.2.0");
 
 /// What a command's name leaves open; its options decide.

@@ -7,6 +7,10 @@ use caudal_value::SortedSet;
 
 pub(crate) const SPEC: Spec =
     Spec::new("ZRANGESTORE", "Stores a range of a sorted set at another key.")
+        .syntax(
+            "dst:key src:key min max [sortby<BYSCORE|BYLEX>] [REV] \
+             [LIMIT limit(offset:int count:int)]",
+        )
         .group(Group::SortedSet)
         .since("6.2.0")
         .arity(-5)

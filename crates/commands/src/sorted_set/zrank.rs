@@ -13,8 +13,10 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
 }
 
-pub(crate) const ZRANK: Spec = spec("ZRANK", "Returns how many members are below a member.");
-pub(crate) const ZREVRANK: Spec = spec("ZREVRANK", "Returns how many members are above a member.");
+pub(crate) const ZRANK: Spec =
+    spec("ZRANK", "Returns how many members are below a member.").syntax("key member [WITHSCORE]");
+pub(crate) const ZREVRANK: Spec = spec("ZREVRANK", "Returns how many members are above a member.")
+    .syntax("key member [WITHSCORE]");
 
 pub(crate) fn zrank(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     rank(context, args, "zrank", false)

@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("ZREM", "Takes members away from a sorted set.")
+    .syntax("key member...")
     .group(Group::SortedSet)
     .since("1.2.0")
     .arity(-3)

@@ -15,11 +15,16 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const ZREMRANGEBYLEX: Spec =
     spec("ZREMRANGEBYLEX", "Takes away the members between two, where all have one score.")
+        .syntax("key min max")
         .since("2.8.9");
 pub(crate) const ZREMRANGEBYRANK: Spec =
-    spec("ZREMRANGEBYRANK", "Takes away the members between two ranks.").since("2.0.0");
+    spec("ZREMRANGEBYRANK", "Takes away the members between two ranks.")
+        .syntax("key start:int stop:int")
+        .since("2.0.0");
 pub(crate) const ZREMRANGEBYSCORE: Spec =
-    spec("ZREMRANGEBYSCORE", "Takes away the members with scores in a range.").since("1.2.0");
+    spec("ZREMRANGEBYSCORE", "Takes away the members with scores in a range.")
+        .syntax("key min:double max:double")
+        .since("1.2.0");
 
 pub(crate) fn by_lex(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     remove(context, args, By::Lex, "zremrangebylex")

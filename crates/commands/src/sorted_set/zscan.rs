@@ -6,6 +6,7 @@ use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec =
     Spec::new("ZSCAN", "Walks over the members of a sorted set, piece by piece.")
+        .syntax("key cursor:int [MATCH pattern:pattern] [COUNT count:int] [NOSCORES]")
         .group(Group::SortedSet)
         .since("2.8.0")
         .arity(-3)

@@ -13,9 +13,11 @@ const fn spec(name: &'static str, summary: &'static str, arity: i16) -> Spec {
 }
 
 pub(crate) const ZMSCORE: Spec = spec("ZMSCORE", "Returns the scores of several members.", -3)
+    .syntax("key member...")
     .since("6.2.0")
     .complexity("O(N) with N the number of members given.");
-pub(crate) const ZSCORE: Spec = spec("ZSCORE", "Returns the score of a member.", 3).since("1.2.0");
+pub(crate) const ZSCORE: Spec =
+    spec("ZSCORE", "Returns the score of a member.", 3).syntax("key member").since("1.2.0");
 
 pub(crate) fn zscore(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);

@@ -14,12 +14,20 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 
 pub(crate) const ZUNION: Spec =
     spec("ZUNION", "Returns the members that any of several sorted sets has.")
+        .syntax(
+            "numkeys:int key... [WEIGHTS weight:int...] \
+             [AGGREGATE aggregate<SUM|MIN|MAX|COUNT@8.8.0>] [WITHSCORES]",
+        )
         .since("6.2.0")
         .arity(-3)
         .readonly()
         .key_count(1, KeyFlags::RO.and(KeyFlags::ACCESS));
 pub(crate) const ZUNIONSTORE: Spec =
     spec("ZUNIONSTORE", "Stores the members that any of several sorted sets has.")
+        .syntax(
+            "destination:key numkeys:int key... [WEIGHTS weight:int...] \
+             [AGGREGATE aggregate<SUM|MIN|MAX|COUNT@8.8.0>]",
+        )
         .since("2.0.0")
         .arity(-4)
         .write()

@@ -6,6 +6,7 @@ use caudal_value::StreamId;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XACK", "Acknowledges entries: they are no longer pending in their group.")
+        .syntax("key group id...")
         .group(Group::Stream)
         .since("5.0.0")
         .arity(-4)

@@ -7,6 +7,7 @@ use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XACKDEL", "Acknowledges entries for a group and takes them out of the stream.")
+        .syntax("key group [condition<KEEPREF|DELREF|ACKED>] IDS ids(numids:int id...)")
         .group(Group::Stream)
         .since("8.2.0")
         .arity(-6)

@@ -9,6 +9,11 @@ use caudal_value::{AppendError, Object, Stream, StreamId, Trimmed};
 
 pub(crate) const SPEC: Spec =
     Spec::new("XADD", "Adds an entry to a stream, which is made if there is none.")
+        .syntax(
+            "key [NOMKSTREAM@6.2.0] [references<KEEPREF|DELREF|ACKED>@8.2.0] \
+             [trim(strategy<MAXLEN|MINID@6.2.0> [operator<equal==|approximately=~>] threshold \
+             [LIMIT count:int@6.2.0])] id-selector<auto-id=*|id> data(field value)...",
+        )
         .group(Group::Stream)
         .since("5.0.0")
         .arity(-5)

@@ -14,6 +14,7 @@ const COUNT: usize = 100;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XAUTOCLAIM", "Hands entries that have been pending for long over to a consumer.")
+        .syntax("key group consumer min-idle-time start [COUNT count:int] [JUSTID]")
         .group(Group::Stream)
         .since("6.2.0")
         .arity(-6)

@@ -8,6 +8,11 @@ use caudal_value::StreamId;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XCLAIM", "Hands pending entries over to a consumer, as if just delivered.")
+        .syntax(
+            "key group consumer min-idle-time id... [IDLE ms:int] \
+             [TIME unix-time-milliseconds:time] [RETRYCOUNT count:int] [FORCE] [JUSTID] \
+             [LASTID lastid]",
+        )
         .group(Group::Stream)
         .since("5.0.0")
         .arity(-6)

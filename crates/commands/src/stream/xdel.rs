@@ -6,6 +6,7 @@ use caudal_keyspace::Event;
 use caudal_value::StreamId;
 
 pub(crate) const SPEC: Spec = Spec::new("XDEL", "Takes entries out of a stream by their ids.")
+    .syntax("key id...")
     .group(Group::Stream)
     .since("5.0.0")
     .arity(-3)

@@ -7,6 +7,7 @@ use caudal_value::{References, Stream, StreamId};
 
 pub(crate) const SPEC: Spec =
     Spec::new("XDELEX", "Takes entries out of a stream, with or without their deliveries.")
+        .syntax("key [condition<KEEPREF|DELREF|ACKED>] IDS ids(numids:int id...)")
         .group(Group::Stream)
         .since("8.2.0")
         .arity(-5)

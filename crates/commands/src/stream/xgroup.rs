@@ -10,24 +10,31 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const CREATE: Spec = spec("CREATE", "Makes a consumer group.")
+    .syntax(
+        "key group id-selector<id|new-id=$> [MKSTREAM] [ENTRIESREAD entriesread'entries-read':int]",
+    )
     .arity(-5)
     .deny_oom()
     .key(2, KeyFlags::RW.and(KeyFlags::INSERT));
 pub(crate) const CREATECONSUMER: Spec = spec("CREATECONSUMER", "Makes a consumer of a group.")
+    .syntax("key group consumer")
     .since("6.2.0")
     .arity(5)
     .deny_oom()
     .key(2, KeyFlags::RW.and(KeyFlags::INSERT));
 pub(crate) const DELCONSUMER: Spec =
     spec("DELCONSUMER", "Takes a consumer away, with all that is pending with it.")
+        .syntax("key group consumer")
         .arity(5)
         .key(2, KeyFlags::RW.and(KeyFlags::DELETE));
 pub(crate) const DESTROY: Spec = spec("DESTROY", "Takes a consumer group away.")
+    .syntax("key group")
     .arity(4)
     .complexity("O(N) with N the number of entries that are pending in the group.")
     .key(2, KeyFlags::RW.and(KeyFlags::DELETE));
 pub(crate) const SETID: Spec =
     spec("SETID", "Sets the entry behind which a consumer group goes on.")
+        .syntax("key group id-selector<id|new-id=$> [ENTRIESREAD entriesread'entries-read':int]")
         .arity(-5)
         .key(2, KeyFlags::RW.and(KeyFlags::UPDATE));
 

@@ -16,11 +16,15 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const CONSUMERS: Spec = spec("CONSUMERS", "Lists the consumers of a group.")
+    .syntax("key group")
     .arity(4)
     .tips(&["nondeterministic_output"]);
-pub(crate) const GROUPS: Spec = spec("GROUPS", "Lists the consumer groups of a stream.").arity(3);
+pub(crate) const GROUPS: Spec =
+    spec("GROUPS", "Lists the consumer groups of a stream.").syntax("key").arity(3);
 pub(crate) const STREAM: Spec =
-    spec("STREAM", "Tells what a stream holds; FULL tells all, with the groups.").arity(-3);
+    spec("STREAM", "Tells what a stream holds; FULL tells all, with the groups.")
+        .syntax("key [full-block(FULL [COUNT count:int])]")
+        .arity(-3);
 
 /// Entries of each kind that FULL shows if COUNT says nothing.
 const FULL_COUNT: usize = 10;

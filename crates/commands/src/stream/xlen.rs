@@ -4,6 +4,7 @@ use crate::{Args, Context, Group, Outcome, Spec};
 use caudal_value::Stream;
 
 pub(crate) const SPEC: Spec = Spec::new("XLEN", "Returns the number of entries of a stream.")
+    .syntax("key")
     .group(Group::Stream)
     .since("5.0.0")
     .arity(2)

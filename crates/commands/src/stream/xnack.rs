@@ -7,6 +7,10 @@ use caudal_value::StreamId;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XNACK", "Gives pending entries back to their group, for anybody to claim.")
+        .syntax(
+            "key group mode<SILENT|FAIL|FATAL> IDS ids(numids:int id...) [RETRYCOUNT count:int] \
+             [FORCE]",
+        )
         .group(Group::Stream)
         .since("8.8.0")
         .arity(-7)

@@ -9,6 +9,9 @@ use caudal_wire::Reply;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XPENDING", "Tells what was delivered to a group's consumers and not acknowledged.")
+        .syntax(
+            "key group [filters([IDLE min-idle-time:int@6.2.0] start end count:int [consumer])]",
+        )
         .group(crate::Group::Stream)
         .since("5.0.0")
         .arity(-3)

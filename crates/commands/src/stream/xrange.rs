@@ -14,9 +14,11 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .key(1, READ)
 }
 
-pub(crate) const XRANGE: Spec = spec("XRANGE", "Returns the entries of a stream between two ids.");
+pub(crate) const XRANGE: Spec = spec("XRANGE", "Returns the entries of a stream between two ids.")
+    .syntax("key start end [COUNT count:int]");
 pub(crate) const XREVRANGE: Spec =
-    spec("XREVRANGE", "Returns the entries of a stream between two ids, last ones first.");
+    spec("XREVRANGE", "Returns the entries of a stream between two ids, last ones first.")
+        .syntax("key end start [COUNT count:int]");
 
 struct Range {
     from: StreamId,

@@ -10,6 +10,7 @@ use caudal_value::{Stream, StreamId};
 
 pub(crate) const SPEC: Spec =
     Spec::new("XREAD", "Returns entries of several streams behind given ids, or waits for some.")
+        .syntax("[COUNT count:int] [BLOCK milliseconds:int] STREAMS streams(key... id...)")
         .group(Group::Stream)
         .since("5.0.0")
         .arity(-4)

@@ -13,6 +13,10 @@ pub(crate) const SPEC: Spec = Spec::new(
     "XREADGROUP",
     "Reads streams as a consumer of a group, or waits for entries.",
 )
+.syntax(
+    "GROUP group-block(group consumer) [COUNT count:int] [BLOCK milliseconds:int] [NOACK] \
+     [CLAIM min-idle-time:int@8.4.0] STREAMS streams(key... id...)",
+)
 .group(Group::Stream)
 .since("5.0.0")
 .arity(-7)

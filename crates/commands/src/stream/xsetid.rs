@@ -7,6 +7,10 @@ use caudal_value::StreamId;
 
 pub(crate) const SPEC: Spec =
     Spec::new("XSETID", "Sets the last id of a stream, and what it counts.")
+        .syntax(
+            "key last-id [ENTRIESADDED entries-added:int@7.0.0] \
+             [MAXDELETEDID max-deleted-id@7.0.0]",
+        )
         .group(Group::Stream)
         .since("5.0.0")
         .arity(-3)

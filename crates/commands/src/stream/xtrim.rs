@@ -5,6 +5,10 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec = Spec::new("XTRIM", "Takes the oldest entries of a stream away.")
+    .syntax(
+        "key trim(strategy<MAXLEN|MINID@6.2.0> [operator<equal==|approximately=~>] threshold \
+         [LIMIT count:int@6.2.0]) [references<KEEPREF|DELREF|ACKED>@8.2.0]",
+    )
     .group(Group::Stream)
     .since("5.0.0")
     .arity(-4)

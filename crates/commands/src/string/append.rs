@@ -6,6 +6,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::{Event, SetExpiry};
 
 pub(crate) const SPEC: Spec = Spec::new("APPEND", "Adds bytes to the end of the string at a key.")
+    .syntax("key value")
     .group(Group::String)
     .since("2.0.0")
     .arity(3)

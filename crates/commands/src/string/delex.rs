@@ -6,6 +6,10 @@ use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec =
     Spec::new("DELEX", "Removes a key, if its string or its string's hash is as it must be.")
+        .syntax(
+            "key \
+             [condition<IFEQ ifeq-value|IFNE ifne-value|IFDEQ ifdeq-digest|IFDNE ifdne-digest>]",
+        )
         .group(Group::String)
         .since("8.4.0")
         .arity(-2)

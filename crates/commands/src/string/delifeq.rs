@@ -7,6 +7,7 @@ use caudal_table::ValueRef;
 
 pub(crate) const SPEC: Spec =
     Spec::new("DELIFEQ", "Removes a key if it holds exactly this string.")
+        .syntax("key value")
         .group(Group::String)
         .since("9.0.0")
         .arity(3)

@@ -5,6 +5,7 @@ use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) const SPEC: Spec = Spec::new("DIGEST", "Returns the hash of the string at a key.")
+    .syntax("key")
     .group(Group::String)
     .since("8.4.0")
     .arity(2)

@@ -6,6 +6,7 @@ use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec =
     Spec::new("GETDEL", "Returns the string at a key and removes the key.")
+        .syntax("key")
         .group(Group::String)
         .since("6.2.0")
         .arity(2)

@@ -6,6 +6,10 @@ use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec =
     Spec::new("GETEX", "Returns the string at a key and changes when the key expires.")
+        .syntax(
+            "key [expiration<EX seconds:int|PX milliseconds:int|EXAT unix-time-seconds:time|PXAT \
+             unix-time-milliseconds:time|PERSIST>]",
+        )
         .group(Group::String)
         .since("6.2.0")
         .arity(-2)

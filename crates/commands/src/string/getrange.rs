@@ -14,8 +14,8 @@ const fn spec(name: &'static str, since: &'static str) -> Spec {
         .key(1, KeyFlags::RO.and(KeyFlags::ACCESS))
 }
 
-pub(crate) const GETRANGE: Spec = spec("GETRANGE", "2.4.0");
-pub(crate) const SUBSTR: Spec = spec("SUBSTR", "1.0.0");
+pub(crate) const GETRANGE: Spec = spec("GETRANGE", "2.4.0").syntax("key start:int end:int");
+pub(crate) const SUBSTR: Spec = spec("SUBSTR", "1.0.0").syntax("key start:int end:int");
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let (start, end) = (args.integer(2)?, args.integer(3)?);

@@ -7,6 +7,7 @@ use caudal_keyspace::{Event, SetExpiry};
 
 pub(crate) const SPEC: Spec =
     Spec::new("GETSET", "Stores a string at a key and returns the one that was there.")
+        .syntax("key value")
         .group(Group::String)
         .arity(3)
         .write()

@@ -15,10 +15,12 @@ const fn spec(name: &'static str, summary: &'static str, arity: i16) -> Spec {
         .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::UPDATE))
 }
 
-pub(crate) const INCR: Spec = spec("INCR", "Adds one to the integer at a key.", 2);
-pub(crate) const DECR: Spec = spec("DECR", "Takes one from the integer at a key.", 2);
-pub(crate) const INCRBY: Spec = spec("INCRBY", "Adds to the integer at a key.", 3);
-pub(crate) const DECRBY: Spec = spec("DECRBY", "Takes from the integer at a key.", 3);
+pub(crate) const INCR: Spec = spec("INCR", "Adds one to the integer at a key.", 2).syntax("key");
+pub(crate) const DECR: Spec = spec("DECR", "Takes one from the integer at a key.", 2).syntax("key");
+pub(crate) const INCRBY: Spec =
+    spec("INCRBY", "Adds to the integer at a key.", 3).syntax("key increment:int");
+pub(crate) const DECRBY: Spec =
+    spec("DECRBY", "Takes from the integer at a key.", 3).syntax("key decrement:int");
 
 pub(crate) fn incr(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     add(context, args, 1)

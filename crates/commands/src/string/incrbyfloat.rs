@@ -7,6 +7,7 @@ use caudal_table::NewValue;
 use caudal_text::float::Extended;
 
 pub(crate) const SPEC: Spec = Spec::new("INCRBYFLOAT", "Adds to the number at a key.")
+    .syntax("key increment:double")
     .group(Group::String)
     .since("2.6.0")
     .arity(3)

@@ -13,6 +13,11 @@ use caudal_wire::Reply;
 
 pub(crate) const SPEC: Spec =
     Spec::new("INCREX", "Adds to the number at a key within bounds, and lets the key expire.")
+        .syntax(
+            "key [increment<BYFLOAT float:double|BYINT integer:int>] [LBOUND lowerbound:double] \
+             [UBOUND upperbound:double] [SATURATE] [expiration<EX seconds:int|PX milliseconds:int|\
+             EXAT unix-time-seconds:time|PXAT unix-time-milliseconds:time|PERSIST>] [ENX]",
+        )
         .group(Group::String)
         .since("8.8.0")
         .arity(-2)

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 pub(crate) const SPEC: Spec =
     Spec::new("LCS", "Finds the longest common subsequence of two strings.")
+        .syntax("key1:key key2:key0 [LEN] [IDX] [MINMATCHLEN min-match-len:int] [WITHMATCHLEN]")
         .group(Group::String)
         .since("7.0.0")
         .arity(-3)

@@ -4,6 +4,7 @@ use crate::context::reply_string;
 use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("MGET", "Returns the strings at several keys.")
+    .syntax("key...")
     .group(Group::String)
     .arity(-2)
     .readonly()

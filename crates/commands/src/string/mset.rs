@@ -15,13 +15,13 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 pub(crate) const MSET: Spec = spec("MSET", "Stores strings at several keys.")
+    .syntax("data(key value)...")
     .tips(&["request_policy:multi_shard", "response_policy:all_succeeded"])
     .key_range(1, -1, 2, KeyFlags::OW.and(KeyFlags::UPDATE));
-pub(crate) const MSETNX: Spec = spec(
-    "MSETNX",
-    "Stores strings at several keys if none of them exists.",
-)
-.key_range(1, -1, 2, KeyFlags::OW.and(KeyFlags::INSERT));
+pub(crate) const MSETNX: Spec =
+    spec("MSETNX", "Stores strings at several keys if none of them exists.")
+        .syntax("data(key value)...")
+        .key_range(1, -1, 2, KeyFlags::OW.and(KeyFlags::INSERT));
 
 pub(crate) fn mset(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     check_pairs(args, "mset")?;

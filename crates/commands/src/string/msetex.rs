@@ -8,6 +8,11 @@ use caudal_text::integer::Decimal;
 
 pub(crate) const SPEC: Spec =
     Spec::new("MSETEX", "Stores strings at several keys, which may expire together.")
+        .syntax(
+            "numkeys:int data(key value)... [condition<NX|XX>] [expiration<EX seconds:int|PX \
+             milliseconds:int|EXAT unix-time-seconds:time|PXAT unix-time-milliseconds:time|\
+             KEEPTTL>]",
+        )
         .group(Group::String)
         .since("9.1.0")
         .arity(-4)

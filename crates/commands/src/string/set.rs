@@ -9,6 +9,12 @@ use caudal_keyspace::{Event, Key, SetExpiry, WrongType};
 use caudal_text::integer::Decimal;
 
 pub(crate) const SPEC: Spec = Spec::new("SET", "Stores a string at a key.")
+    .syntax(
+        "key value [condition<NX@2.6.12|XX@2.6.12|IFEQ comparison-value@8.1.0|IFNE \
+         different-value@8.4.0|IFDEQ digest@8.4.0|IFDNE different-digest@8.4.0>] [GET@6.2.0] \
+         [expiration<EX seconds:int@2.6.12|PX milliseconds:int@2.6.12|EXAT \
+         unix-time-seconds:time@6.2.0|PXAT unix-time-milliseconds:time@6.2.0|KEEPTTL@6.0.0>]",
+    )
     .group(Group::String)
     .arity(-3)
     .write()

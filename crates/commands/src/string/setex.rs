@@ -17,9 +17,11 @@ const fn spec(name: &'static str, summary: &'static str, since: &'static str) ->
 }
 
 pub(crate) const SETEX: Spec =
-    spec("SETEX", "Stores a string at a key that expires after some seconds.", "2.0.0");
+    spec("SETEX", "Stores a string at a key that expires after some seconds.", "2.0.0")
+        .syntax("key seconds:int value");
 pub(crate) const PSETEX: Spec =
-    spec("PSETEX", "Stores a string at a key that expires after some milliseconds.", "2.6.0");
+    spec("PSETEX", "Stores a string at a key that expires after some milliseconds.", "2.6.0")
+        .syntax("key milliseconds:int value");
 
 pub(crate) fn set_ex(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     store(context, args, Unit::Seconds, "setex")

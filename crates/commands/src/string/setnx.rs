@@ -5,6 +5,7 @@ use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::{Event, SetExpiry};
 
 pub(crate) const SPEC: Spec = Spec::new("SETNX", "Stores a string at a key that does not exist.")
+    .syntax("key value")
     .group(Group::String)
     .arity(3)
     .write()

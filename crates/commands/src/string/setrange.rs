@@ -7,6 +7,7 @@ use caudal_keyspace::Event;
 
 pub(crate) const SPEC: Spec =
     Spec::new("SETRANGE", "Overwrites a part of the string at a key, lengthening it if needed.")
+        .syntax("key offset:int value")
         .group(Group::String)
         .since("2.2.0")
         .arity(4)

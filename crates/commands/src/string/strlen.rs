@@ -4,6 +4,7 @@ use super::text::Text;
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
 
 pub(crate) const SPEC: Spec = Spec::new("STRLEN", "Returns the length of the string at a key.")
+    .syntax("key")
     .group(Group::String)
     .since("2.2.0")
     .arity(2)

@@ -6,6 +6,7 @@ use std::f64::consts::TAU;
 use std::fmt::Write;
 
 const LOLWUT: Spec = Spec::new("LOLWUT", "Draws a river, and tells the version.")
+    .syntax("[VERSION version:int]")
     .group(Group::Server)
     .since("5.0.0")
     .arity(-1)

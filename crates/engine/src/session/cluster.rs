@@ -40,6 +40,7 @@ const READONLY: Spec =
     on_connection("READONLY", "Lets this connection read from a replica.").loading_stale();
 const READWRITE: Spec = on_connection("READWRITE", "Ends what READONLY began.").loading_stale();
 const CLUSTERSCAN: Spec = Spec::new("CLUSTERSCAN", "Iterates over the keys of a cluster.")
+    .syntax("cursor [MATCH match-pattern:pattern] [COUNT count:int] [TYPE type] [SLOT slot:int]")
     .group(Group::Cluster)
     .since("9.1.0")
     .arity(-2)
@@ -49,6 +50,7 @@ const CLUSTERSCAN: Spec = Spec::new("CLUSTERSCAN", "Iterates over the keys of a 
     .tips(&["nondeterministic_output", "request_policy:special", "response_policy:special"])
     .key(1, KeyFlags::NOT_KEY);
 const KEYSLOT: Spec = spec("KEYSLOT", "Returns the slot of a key.")
+    .syntax("key:string")
     .since("3.0.0")
     .arity(3)
     .flag(Flags::STALE)
@@ -62,12 +64,14 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(READWRITE, ok),
     refused(
         governs("ADDSLOTS", "Gives this node slots.")
+            .syntax("slot:int...")
             .since("3.0.0")
             .arity(-3)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
         governs("ADDSLOTSRANGE", "Gives this node ranges of slots.")
+            .syntax("range(start-slot:int end-slot:int)...")
             .since("7.0.0")
             .arity(-4)
             .complexity("O(N) with N the number of slots."),
@@ -86,6 +90,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     refused(
         spec("COUNT-FAILURE-REPORTS", "Returns how many nodes report that a node fails.")
+            .syntax("node-id")
             .since("3.0.0")
             .arity(3)
             .admin()
@@ -95,27 +100,34 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     refused(
         spec("COUNTKEYSINSLOT", "Returns the number of keys in a slot.")
+            .syntax("slot:int")
             .since("3.0.0")
             .arity(3)
             .flag(Flags::STALE),
     ),
     refused(
         governs("DELSLOTS", "Takes slots from this node's view of the cluster.")
+            .syntax("slot:int...")
             .since("3.0.0")
             .arity(-3)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
         governs("DELSLOTSRANGE", "Takes ranges of slots from this node's view.")
+            .syntax("range(start-slot:int end-slot:int)...")
             .since("7.0.0")
             .arity(-4)
             .complexity("O(N) with N the number of slots."),
     ),
     refused(
-        governs("FAILOVER", "Makes this replica the master of its slots.").since("3.0.0").arity(-2),
+        governs("FAILOVER", "Makes this replica the master of its slots.")
+            .syntax("[options<FORCE|TAKEOVER>]")
+            .since("3.0.0")
+            .arity(-2),
     ),
     refused(
         spec("FLUSHSLOT", "Removes all keys of a slot.")
+            .syntax("slot:int [flush-type<ASYNC|SYNC>]")
             .since("9.0.0")
             .arity(-3)
             .categories(&["keyspace"])
@@ -127,9 +139,15 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     refused(
         governs("FLUSHSLOTS", "Takes all slots from this node's view.").since("3.0.0").arity(2),
     ),
-    refused(governs("FORGET", "Takes a node from the table of nodes.").since("3.0.0").arity(3)),
+    refused(
+        governs("FORGET", "Takes a node from the table of nodes.")
+            .syntax("node-id")
+            .since("3.0.0")
+            .arity(3),
+    ),
     refused(
         spec("GETKEYSINSLOT", "Returns keys of a slot.")
+            .syntax("slot:int count:int")
             .since("3.0.0")
             .arity(4)
             .flag(Flags::STALE)
@@ -153,9 +171,18 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .complexity("O(N) with N the number of nodes.")
             .tips(UNSTEADY),
     ),
-    refused(governs("MEET", "Has a node join this one's cluster.").since("3.0.0").arity(-4)),
+    refused(
+        governs("MEET", "Has a node join this one's cluster.")
+            .syntax("ip port:int [cluster-bus-port:int@4.0.0]")
+            .since("3.0.0")
+            .arity(-4),
+    ),
     refused(
         governs("MIGRATESLOTS", "Moves slots to other nodes.")
+            .syntax(
+                "migration-group(slotsrange-token=SLOTSRANGE \
+                 range(start-slot:int end-slot:int)... node-token=NODE node-id)...",
+            )
             .since("9.0.0")
             .arity(-4)
             .complexity("O(N) with N the number of slots."),
@@ -176,6 +203,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     refused(
         spec("REPLICAS", "Describes a master's replicas.")
+            .syntax("node-id")
             .since("5.0.0")
             .arity(3)
             .admin()
@@ -183,9 +211,15 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .complexity("O(N) with N the number of replicas.")
             .tips(UNSTEADY),
     ),
-    refused(governs("REPLICATE", "Makes this node a replica of another.").since("3.0.0").arity(-3)),
+    refused(
+        governs("REPLICATE", "Makes this node a replica of another.")
+            .syntax("args<node-id|no-one(NO ONE)@9.0.0>")
+            .since("3.0.0")
+            .arity(-3),
+    ),
     refused(
         spec("RESET", "Makes this node forget the cluster.")
+            .syntax("[reset-type<HARD|SOFT>]")
             .since("3.0.0")
             .arity(-2)
             .admin()
@@ -198,10 +232,19 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     refused(
         governs("SET-CONFIG-EPOCH", "Sets the epoch of a new node's configuration.")
+            .syntax("config-epoch:int")
             .since("3.0.0")
             .arity(3),
     ),
-    refused(governs("SETSLOT", "Binds a slot to a node.").since("3.0.0").arity(-4)),
+    refused(
+        governs("SETSLOT", "Binds a slot to a node.")
+            .syntax(
+                "slot:int subcommand<IMPORTING importing'node-id'|MIGRATING migrating'node-id'|\
+                 NODE node'node-id'|STABLE> [TIMEOUT timeout:int@8.0.0]",
+            )
+            .since("3.0.0")
+            .arity(-4),
+    ),
     refused(
         tells("SHARDS", "Describes the shards and their slots.")
             .since("7.0.0")
@@ -211,6 +254,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     refused(
         spec("SLAVES", "Does what CLUSTER REPLICAS does.")
+            .syntax("node-id")
             .since("3.0.0")
             .arity(3)
             .deprecated("5.0.0", "CLUSTER REPLICAS")
@@ -221,6 +265,10 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     refused(
         tells("SLOT-STATS", "Returns figures on slots.")
+            .syntax(
+                "filter<SLOTSRANGE slotsrange(start-slot:int end-slot:int)|ORDERBY \
+                 orderby(metric [LIMIT limit:int] [order<ASC|DESC>])>",
+            )
             .since("8.0.0")
             .arity(-4)
             .complexity("O(N*log(N)) with N the number of slots.")

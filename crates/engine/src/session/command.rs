@@ -5,6 +5,7 @@
 use crate::acl::categories::{self, CATEGORIES};
 use crate::catalog::{Catalog, Entry};
 use crate::session::{DONE, Outcome, Session, SessionCommand, help};
+use caudal_commands::syntax::{self, Argument, Kind};
 use caudal_commands::{Args, Error, Find, Flags, Group, KeyFlags, KeySpec, OwnedArgs, Spec};
 use caudal_text::glob;
 use caudal_wire::Reply;
@@ -31,30 +32,36 @@ const COMMAND: Spec = asked_often(
         .tips(UNORDERED),
 );
 const COUNT: Spec = asked_often(spec("COUNT", "Returns the number of commands.").arity(2));
-const DOCS: Spec = asked_often(spec("DOCS", "Returns the documentation of commands."))
-    .since("7.0.0")
-    .arity(-2)
-    .complexity(LOOK_UPS)
-    .tips(UNORDERED);
-const GETKEYS: Spec = asked_often(spec("GETKEYS", "Returns the keys of a command line."))
-    .arity(-3)
-    .complexity("O(N) where N is the number of arguments to the command");
-const GETKEYSANDFLAGS: Spec = asked_often(spec(
-    "GETKEYSANDFLAGS",
-    "Returns the keys of a command line, and what happens to each.",
-))
+const DOCS: Spec =
+    asked_often(spec("DOCS", "Returns the documentation of commands.").syntax("[command-name...]"))
+        .since("7.0.0")
+        .arity(-2)
+        .complexity(LOOK_UPS)
+        .tips(UNORDERED);
+const GETKEYS: Spec =
+    asked_often(spec("GETKEYS", "Returns the keys of a command line.").syntax("command [arg...]"))
+        .arity(-3)
+        .complexity("O(N) where N is the number of arguments to the command");
+const GETKEYSANDFLAGS: Spec = asked_often(
+    spec("GETKEYSANDFLAGS", "Returns the keys of a command line, and what happens to each.")
+        .syntax("command [arg...]"),
+)
 .since("7.0.0")
 .arity(-3)
 .complexity("O(N) where N is the number of arguments to the command");
-const INFO: Spec = asked_often(spec("INFO", "Describes some commands."))
-    .arity(-2)
-    .complexity(LOOK_UPS)
-    .tips(UNORDERED);
-const LIST: Spec = asked_often(spec("LIST", "Lists the names of commands."))
-    .since("7.0.0")
-    .arity(-2)
-    .complexity("O(N) where N is the total number of commands")
-    .tips(UNORDERED);
+const INFO: Spec =
+    asked_often(spec("INFO", "Describes some commands.").syntax("[command-name...]"))
+        .arity(-2)
+        .complexity(LOOK_UPS)
+        .tips(UNORDERED);
+const LIST: Spec = asked_often(
+    spec("LIST", "Lists the names of commands.")
+        .syntax("[FILTERBY filterby<MODULE module-name|ACLCAT category|PATTERN pattern:pattern>]"),
+)
+.since("7.0.0")
+.arity(-2)
+.complexity("O(N) where N is the total number of commands")
+.tips(UNORDERED);
 
 /// The family. The command itself comes first, so that the others become its subcommands.
 pub(super) const COMMANDS: &[SessionCommand] = &[
@@ -257,7 +264,9 @@ fn document(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
         [("deprecated_since", since.to_owned()), ("replaced_by", format!("`{instead}`"))]
     });
     let optional = usize::from(!flags.is_empty()) + fate.as_ref().map_or(0, |fate| fate.len());
-    reply.map(facts.len() + optional + usize::from(has_subcommands));
+    let arguments = syntax::parse(spec.syntax).expect("a test reads every syntax");
+    let has_arguments = !arguments.is_empty();
+    reply.map(facts.len() + optional + usize::from(has_arguments) + usize::from(has_subcommands));
     for (name, text) in facts {
         reply.bulk(name.as_bytes());
         reply.bulk(text.as_bytes());
@@ -271,10 +280,65 @@ fn document(reply: &mut Reply<'_>, catalog: &Catalog, entry: &Entry) {
         reply.bulk(name.as_bytes());
         reply.bulk(text.as_bytes());
     }
+    if has_arguments {
+        reply.bulk(b"arguments");
+        reply.array(arguments.len());
+        arguments.iter().for_each(|argument| document_argument(reply, argument));
+    }
     if has_subcommands {
         reply.bulk(b"subcommands");
         reply.map(entry.subcommands.len());
         catalog.subcommands(entry).for_each(|entry| document(reply, catalog, entry));
+    }
+}
+
+/// An argument and those within.
+fn document_argument(reply: &mut Reply<'_>, argument: &Argument) {
+    let is_group = matches!(argument.kind, Kind::OneOf | Kind::Block);
+    let shown = argument.display.unwrap_or(&argument.name);
+    let texts = [
+        ("name", Some(&argument.name[..])),
+        ("type", Some(argument.kind.name())),
+        ("display_text", Some(shown).filter(|_| !is_group)),
+    ];
+    let more = [
+        ("token", argument.token),
+        ("since", argument.since),
+        ("deprecated_since", argument.deprecated),
+    ];
+    let flags: SmallVec<[&str; 3]> = [
+        (argument.is_optional, "optional"),
+        (argument.is_multiple, "multiple"),
+        (argument.repeats_token, "multiple_token"),
+    ]
+    .into_iter()
+    .filter_map(|(is_set, flag)| is_set.then_some(flag))
+    .collect();
+    let key = argument.key_spec;
+    let said = texts.iter().chain(&more).filter(|(_, text)| text.is_some()).count();
+    let lists = [key.is_some(), !flags.is_empty(), is_group];
+    reply.map(said + lists.iter().filter(|is_there| **is_there).count());
+    let say = |reply: &mut Reply<'_>, (name, text): &(&str, Option<&str>)| {
+        if let Some(text) = text {
+            reply.bulk(name.as_bytes());
+            reply.bulk(text.as_bytes());
+        }
+    };
+    texts.iter().for_each(|text| say(reply, text));
+    if let Some(spec) = key {
+        reply.bulk(b"key_spec_index");
+        reply.integer(i64::from(spec));
+    }
+    more.iter().for_each(|text| say(reply, text));
+    if !flags.is_empty() {
+        reply.bulk(b"flags");
+        reply.set(flags.len());
+        flags.iter().for_each(|flag| reply.status(flag));
+    }
+    if is_group {
+        reply.bulk(b"arguments");
+        reply.array(argument.arguments.len());
+        argument.arguments.iter().for_each(|argument| document_argument(reply, argument));
     }
 }
 

@@ -13,9 +13,11 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 const PARAMETERS: &str = "O(N) when N is the number of configuration parameters provided";
 
 const GET: Spec = spec("GET", "Returns the parameters that match the patterns, and their values.")
+    .syntax("parameter...")
     .arity(-3)
     .complexity(PARAMETERS);
 const SET: Spec = spec("SET", "Sets parameters: all of them, or none.")
+    .syntax("data(parameter value)...")
     .arity(-4)
     .complexity(PARAMETERS)
     .tips(ALL_NODES_SUCCEED);

@@ -24,12 +24,15 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 const FLUSHALL: Spec = spec("FLUSHALL", "Removes all keys of all databases.")
+    .syntax("[flush-type<ASYNC@4.0.0|SYNC@6.2.0>]")
     .complexity("O(N) where N is the total number of keys in all databases")
     .tips(ALL_SHARDS_SUCCEED);
 const FLUSHDB: Spec = spec("FLUSHDB", "Removes all keys of the selected database.")
+    .syntax("[flush-type<ASYNC@4.0.0|SYNC@6.2.0>]")
     .complexity("O(N) where N is the number of keys in the selected database")
     .tips(ALL_SHARDS_SUCCEED);
 const SWAPDB: Spec = spec("SWAPDB", "Exchanges the contents of two databases.")
+    .syntax("index1:int index2:int")
     .since("4.0.0")
     .arity(3)
     .fast()

@@ -30,6 +30,10 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(spec("RESET", "Forgets what a search that has ended found."), reset),
     SessionCommand::new(
         spec("START", "Starts to look for the keys that cost most CPU time or network bytes.")
+            .syntax(
+                "METRICS metrics(count:int [CPU] [NET]) [COUNT k:int] [DURATION seconds:int] \
+                 [SAMPLE ratio:int] [SLOTS slots(count:int slot:int...)]",
+            )
             .arity(-2),
         start,
     ),

@@ -23,10 +23,14 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(spec("DOCTOR", "Reports on the events in words.").arity(2), doctor),
-    SessionCommand::new(spec("GRAPH", "Draws an event's last seconds.").arity(3), graph),
+    SessionCommand::new(
+        spec("GRAPH", "Draws an event's last seconds.").syntax("event").arity(3),
+        graph,
+    ),
     help::help("LATENCY", Group::Server, "2.8.13"),
     SessionCommand::new(
         spec("HISTOGRAM", "Returns how many calls of commands took at most how many microseconds.")
+            .syntax("[command...]")
             .since("7.0.0")
             .arity(-2)
             .complexity(
@@ -35,12 +39,15 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
         histogram,
     ),
     SessionCommand::new(
-        spec("HISTORY", "Returns the seconds with an event, and its time.").arity(3),
+        spec("HISTORY", "Returns the seconds with an event, and its time.")
+            .syntax("event")
+            .arity(3),
         history,
     ),
     SessionCommand::new(spec("LATEST", "Returns the last of each event.").arity(2), latest),
     SessionCommand::new(
         spec("RESET", "Forgets some events, or all.")
+            .syntax("[event...]")
             .arity(-2)
             .tips(&["request_policy:all_nodes", "response_policy:agg_sum"]),
         reset,

@@ -28,15 +28,22 @@ const RETURNED: &str = "O(N) where N is the number of entries returned";
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(
         any("GET", "Returns the newest entries of a log.")
+            .syntax("count:int type<SLOW|LARGE-REQUEST|LARGE-REPLY>")
             .arity(4)
             .complexity(RETURNED)
             .tips(GET_TIPS),
         get,
     ),
     help::help("COMMANDLOG", Group::Server, "8.1.0"),
-    SessionCommand::new(any("LEN", "Returns the length of a log.").tips(LEN_TIPS), len),
+    SessionCommand::new(
+        any("LEN", "Returns the length of a log.")
+            .syntax("type<SLOW|LARGE-REQUEST|LARGE-REPLY>")
+            .tips(LEN_TIPS),
+        len,
+    ),
     SessionCommand::new(
         any("RESET", "Empties a log.")
+            .syntax("type<SLOW|LARGE-REQUEST|LARGE-REPLY>")
             .complexity("O(N) where N is the number of entries in the commandlog")
             .tips(RESET_TIPS),
         reset,
@@ -46,6 +53,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             "GET",
             "Returns the newest entries of the slow log: 10 of them, or as many as asked for.",
         )
+        .syntax("[count:int]")
         .arity(-2)
         .complexity(RETURNED)
         .tips(GET_TIPS),

@@ -14,6 +14,7 @@ const SPECIAL: &[&str] =
 const SLOW: &str = "Depends on how much memory is allocated, could be slow";
 
 const USAGE: Spec = spec("USAGE", "Returns the bytes that a key and its value take.")
+    .syntax("key [SAMPLES count:int]")
     .arity(-3)
     .readonly()
     .complexity("O(N) where N is the number of samples.")

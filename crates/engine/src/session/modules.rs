@@ -21,12 +21,21 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
             .tips(&["nondeterministic_output_order"]),
         list,
     ),
-    SessionCommand::new(loads("LOAD", "Is refused: there are no modules.").arity(-3), refuse),
     SessionCommand::new(
-        loads("LOADEX", "Is refused: there are no modules.").since("7.0.0").arity(-3),
+        loads("LOAD", "Is refused: there are no modules.").syntax("path [arg...]").arity(-3),
         refuse,
     ),
-    SessionCommand::new(loads("UNLOAD", "Is refused: there are no modules.").arity(3), refuse),
+    SessionCommand::new(
+        loads("LOADEX", "Is refused: there are no modules.")
+            .syntax("path [CONFIG... configs(name value)] [ARGS args...]")
+            .since("7.0.0")
+            .arity(-3),
+        refuse,
+    ),
+    SessionCommand::new(
+        loads("UNLOAD", "Is refused: there are no modules.").syntax("name").arity(3),
+        refuse,
+    ),
 ];
 
 fn list(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {

@@ -13,33 +13,43 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary).group(Group::PubSub).since("2.0.0").loading_stale().flag(Flags::PUBSUB)
 }
 
-const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.").arity(3).fast().complexity(
-    "O(N+M) where N is the number of clients subscribed to the receiving channel and M is \
+const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.")
+    .syntax("channel message")
+    .arity(3)
+    .fast()
+    .complexity(
+        "O(N+M) where N is the number of clients subscribed to the receiving channel and M is \
          the total number of subscribed patterns (by any client).",
-);
+    );
 const SPUBLISH: Spec = spec("SPUBLISH", "Sends a message to a channel of a shard.")
+    .syntax("shardchannel message")
     .since("7.0.0")
     .arity(3)
     .fast()
     .complexity("O(N) where N is the number of clients subscribed to the receiving shard channel.")
     .key(1, KeyFlags::NOT_KEY);
 const SUBSCRIBE: Spec = spec("SUBSCRIBE", "Listens to channels.")
+    .syntax("channel...")
     .arity(-2)
     .no_script()
     .complexity("O(N) where N is the number of channels to subscribe to.");
 const UNSUBSCRIBE: Spec = spec("UNSUBSCRIBE", "Ends listening to channels, or to all of them.")
+    .syntax("[channel...]")
     .arity(-1)
     .no_script()
     .complexity("O(N) where N is the number of channels to unsubscribe.");
 const PSUBSCRIBE: Spec = spec("PSUBSCRIBE", "Listens to all channels that match patterns.")
+    .syntax("pattern:pattern...")
     .arity(-2)
     .no_script()
     .complexity("O(N) where N is the number of patterns to subscribe to.");
 const PUNSUBSCRIBE: Spec = spec("PUNSUBSCRIBE", "Ends listening to patterns, or to all of them.")
+    .syntax("[pattern:pattern...]")
     .arity(-1)
     .no_script()
     .complexity("O(N) where N is the number of patterns to unsubscribe.");
 const SSUBSCRIBE: Spec = spec("SSUBSCRIBE", "Listens to channels of a shard.")
+    .syntax("shardchannel...")
     .since("7.0.0")
     .arity(-2)
     .no_script()
@@ -47,6 +57,7 @@ const SSUBSCRIBE: Spec = spec("SSUBSCRIBE", "Listens to channels of a shard.")
     .key_range(1, -1, 1, KeyFlags::NOT_KEY);
 const SUNSUBSCRIBE: Spec =
     spec("SUNSUBSCRIBE", "Ends listening to channels of a shard, or to all of them.")
+        .syntax("[shardchannel...]")
         .since("7.0.0")
         .arity(-1)
         .no_script()
@@ -58,21 +69,25 @@ const fn of_pubsub(name: &'static str, summary: &'static str) -> Spec {
 }
 
 const CHANNELS: Spec = of_pubsub("CHANNELS", "Lists the channels that have subscribers.")
+    .syntax("[pattern:pattern]")
     .complexity(
         "O(N) where N is the number of active channels, and assuming constant time pattern \
          matching (relatively short channels and patterns)",
     );
 const NUMPAT: Spec = of_pubsub("NUMPAT", "Counts the patterns that have subscribers.").arity(2);
 const NUMSUB: Spec = of_pubsub("NUMSUB", "Counts the subscribers of channels.")
+    .syntax("[channel...]")
     .complexity("O(N) for the NUMSUB subcommand, where N is the number of requested channels");
 const SHARDCHANNELS: Spec =
     of_pubsub("SHARDCHANNELS", "Lists the channels of shards that have subscribers.")
+        .syntax("[pattern:pattern]")
         .since("7.0.0")
         .complexity(
             "O(N) where N is the number of active shard channels, and assuming constant time \
              pattern matching (relatively short shard channels).",
         );
 const SHARDNUMSUB: Spec = of_pubsub("SHARDNUMSUB", "Counts the subscribers of channels of shards.")
+    .syntax("[shardchannel...]")
     .since("7.0.0")
     .complexity(
         "O(N) for the SHARDNUMSUB subcommand, where N is the number of requested shard channels",

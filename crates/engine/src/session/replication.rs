@@ -23,14 +23,17 @@ const fn of_streams(name: &'static str, summary: &'static str) -> Spec {
 
 const REPLICAOF: Spec =
     of_streams("REPLICAOF", "Makes this server a replica, or (NO ONE) a master.")
+        .syntax("args<host-port(host port:int)|no-one(NO ONE)>")
         .since("5.0.0")
         .arity(3)
         .flag(Flags::STALE);
 const SLAVEOF: Spec = of_streams("SLAVEOF", "Does what REPLICAOF does.")
+    .syntax("args<host-port(host port:int)|no-one(NO ONE)>")
     .deprecated("5.0.0", "REPLICAOF")
     .arity(3)
     .flag(Flags::STALE);
 const PSYNC: Spec = of_streams("PSYNC", "Asks a master for its changes, for replicas.")
+    .syntax("replicationid offset:int")
     .since("2.8.0")
     .arity(-3)
     .flag(Flags::NO_MULTI);
@@ -41,8 +44,11 @@ const REPLCONF: Spec = on_server("REPLCONF", "Agrees on a stream of changes, for
     .internal()
     .arity(-1)
     .flag(Flags::ALLOW_BUSY);
-const FAILOVER: Spec =
-    spec("FAILOVER", "Changes places with a replica.").since("6.2.0").arity(-1).flag(Flags::STALE);
+const FAILOVER: Spec = spec("FAILOVER", "Changes places with a replica.")
+    .syntax("[TO target(host port:int [FORCE])] [ABORT] [TIMEOUT milliseconds:int]")
+    .since("6.2.0")
+    .arity(-1)
+    .flag(Flags::STALE);
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(FAILOVER, failover),

@@ -26,6 +26,10 @@ const LASTSAVE: Spec = Spec::new("LASTSAVE", "Returns when the data was last sav
     .categories(&["admin", "dangerous"])
     .tips(&["nondeterministic_output"]);
 const SHUTDOWN: Spec = on_server("SHUTDOWN", "Ends the server.")
+    .syntax(
+        "[abort-selector<save-selector-block([save-selector<NOSAVE|SAVE>] [NOW@7.0.0] \
+         [FORCE@7.0.0] [SAFE@9.0.0] [FAILOVER@9.0.0])|ABORT@7.0.0>]",
+    )
     .arity(-1)
     .complexity(
         "O(N) when saving, where N is the total number of keys in all databases when saving data, \
@@ -34,6 +38,7 @@ const SHUTDOWN: Spec = on_server("SHUTDOWN", "Ends the server.")
     .flag(Flags::NO_MULTI)
     .flag(Flags::ALLOW_BUSY);
 const WAIT: Spec = Spec::new("WAIT", "Waits until replicas have this connection's writes.")
+    .syntax("numreplicas:int timeout:int")
     .group(Group::Generic)
     .since("3.0.0")
     .arity(3)
@@ -41,6 +46,7 @@ const WAIT: Spec = Spec::new("WAIT", "Waits until replicas have this connection'
     .categories(&["connection"])
     .tips(&["request_policy:all_shards", "response_policy:agg_min"]);
 const WAITAOF: Spec = Spec::new("WAITAOF", "Waits until this connection's writes are on disk.")
+    .syntax("numlocal:int numreplicas:int timeout:int")
     .group(Group::Generic)
     .since("7.2.0")
     .arity(4)
@@ -55,7 +61,9 @@ const fn of_files(name: &'static str, summary: &'static str) -> Spec {
 const SAVE: Spec = of_files("SAVE", "Saves the data, and keeps everybody waiting.")
     .complexity("O(N) where N is the total number of keys in all databases")
     .flag(Flags::NO_MULTI);
-const BGSAVE: Spec = of_files("BGSAVE", "Saves the data beside everything else.").arity(-1);
+const BGSAVE: Spec = of_files("BGSAVE", "Saves the data beside everything else.")
+    .syntax("[operation<SCHEDULE@3.2.2|CANCEL@8.1.0>]")
+    .arity(-1);
 const BGREWRITEAOF: Spec = of_files("BGREWRITEAOF", "Makes the append-only file short.");
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[

@@ -16,9 +16,13 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 const AUTH: Spec = spec("AUTH", "Signs on as a user: the default one if only a password is given.")
+    .syntax("[username@6.0.0] password")
     .arity(-2)
     .complexity("O(N) where N is the number of passwords defined for the user");
-const HELLO: Spec = spec("HELLO", "Chooses the protocol, and signs on.").since("6.0.0").arity(-1);
+const HELLO: Spec = spec("HELLO", "Chooses the protocol, and signs on.")
+    .syntax("[arguments(protover:int [AUTH auth(username password)] [SETNAME clientname])]")
+    .since("6.0.0")
+    .arity(-1);
 const QUIT: Spec = spec("QUIT", "Closes the connection.").arity(-1);
 const RESET: Spec =
     spec("RESET", "Makes the connection what it was when it was new.").since("6.2.0");

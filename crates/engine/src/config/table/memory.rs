@@ -29,8 +29,8 @@ pub(super) static ROWS: [Directive; 24] = [
             "noeviction",
         ]),
         "noeviction",
-        "the LFU policies count how often keys are used, for OBJECT FREQ, the others keep when, for \
-         OBJECT IDLETIME; nothing is evicted yet, and `maxmemory` goes with `noeviction` only",
+        "the LFU policies count how often keys are used, for OBJECT FREQ, the others keep when, \
+         for OBJECT IDLETIME; nothing is evicted yet, and `maxmemory` goes with `noeviction` only",
     ),
     Directive::waits("maxmemory-samples", Integer(1, 64), "5", EVICTION),
     Directive::waits("maxmemory-eviction-tenacity", Integer(0, 100), "10", EVICTION),

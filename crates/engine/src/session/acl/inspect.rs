@@ -14,6 +14,7 @@ const SHOWN: usize = 10;
 /// ACL CAT.
 pub(super) const CAT: SessionCommand = SessionCommand::new(
     spec("CAT", "Lists the categories, or the commands of one.")
+        .syntax("[category]")
         .arity(-2)
         .complexity("O(1) since the categories and commands are a fixed set."),
     cat,
@@ -21,6 +22,7 @@ pub(super) const CAT: SessionCommand = SessionCommand::new(
 /// ACL DRYRUN.
 pub(super) const DRYRUN: SessionCommand = SessionCommand::new(
     spec("DRYRUN", "Says whether a user may run a command, without running it.")
+        .syntax("username command [arg...]")
         .since("7.0.0")
         .arity(-4)
         .admin(),
@@ -29,6 +31,7 @@ pub(super) const DRYRUN: SessionCommand = SessionCommand::new(
 /// ACL LOG.
 pub(super) const LOG: SessionCommand = SessionCommand::new(
     spec("LOG", "Shows what was denied lately, or forgets it.")
+        .syntax("[operation<count:int|RESET>]")
         .arity(-2)
         .admin()
         .complexity("O(N) with N being the number of entries shown."),

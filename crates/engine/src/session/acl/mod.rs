@@ -29,8 +29,9 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
         .loading_stale()
 }
 
-const GENPASS: Spec =
-    spec("GENPASS", "Makes a password up, of 256 bits or as many as asked for.").arity(-2);
+const GENPASS: Spec = spec("GENPASS", "Makes a password up, of 256 bits or as many as asked for.")
+    .syntax("[bits:int]")
+    .arity(-2);
 const LOAD: Spec = spec("LOAD", "Reads the users from the file again.")
     .arity(2)
     .admin()

@@ -15,6 +15,7 @@ const USERS_COST: &str = "O(N). Where N is the number of configured users.";
 /// ACL DELUSER.
 pub(super) const DELUSER: SessionCommand = SessionCommand::new(
     spec("DELUSER", "Removes users, and closes their connections.")
+        .syntax("username...")
         .arity(-3)
         .admin()
         .complexity("O(1) amortized time considering the typical user.")
@@ -23,7 +24,7 @@ pub(super) const DELUSER: SessionCommand = SessionCommand::new(
 );
 /// ACL GETUSER.
 pub(super) const GETUSER: SessionCommand = SessionCommand::new(
-    spec("GETUSER", "Returns what a user may do.").arity(3).admin().complexity(
+    spec("GETUSER", "Returns what a user may do.").syntax("username").arity(3).admin().complexity(
         "O(N). Where N is the number of password, command and pattern rules that the user has.",
     ),
     get,
@@ -39,6 +40,7 @@ pub(super) const LIST: SessionCommand = SessionCommand::new(
 /// ACL SETUSER.
 pub(super) const SETUSER: SessionCommand = SessionCommand::new(
     spec("SETUSER", "Makes a user or changes one, by rules.")
+        .syntax("username [rule...]")
         .arity(-3)
         .admin()
         .complexity("O(N). Where N is the number of rules provided.")

@@ -9,6 +9,7 @@ use caudal_text::integer;
 /// CLIENT PAUSE.
 pub(super) const PAUSE: SessionCommand = SessionCommand::new(
     spec("PAUSE", "Holds back all commands, or WRITE ones, for some milliseconds.")
+        .syntax("timeout:int [mode<WRITE|ALL>@6.2.0]")
         .since("3.0.0")
         .arity(-3)
         .admin(),
@@ -26,6 +27,7 @@ pub(super) const UNPAUSE: SessionCommand = SessionCommand::new(
 /// CLIENT UNBLOCK.
 pub(super) const UNBLOCK: SessionCommand = SessionCommand::new(
     spec("UNBLOCK", "Ends a blocking command as if by TIMEOUT, or by ERROR.")
+        .syntax("client-id:int [unblock-type<TIMEOUT|ERROR>]")
         .since("5.0.0")
         .arity(-3)
         .admin()

@@ -15,6 +15,19 @@ use std::sync::atomic::Ordering::Relaxed;
 /// CLIENT LIST.
 pub(super) const LIST: SessionCommand = SessionCommand::new(
     spec("LIST", "Describes the connections that all filters match.")
+        .syntax(
+            "[TYPE client-type<NORMAL|MASTER|REPLICA|PUBSUB>@5.0.0] [ID client-id:int...@6.2.0] \
+             [USER username@8.1.0] [ADDR addr'ip:port'@8.1.0] [LADDR laddr'ip:port'@8.1.0] \
+             [SKIPME skipme<YES|NO>@8.1.0] [MAXAGE maxage:int@8.1.0] [NAME name@9.0.0] \
+             [IDLE idle:int@9.0.0] [FLAGS flags@9.0.0] [LIB-NAME lib-name@9.0.0] \
+             [LIB-VER lib-ver@9.0.0] [DB db:int@9.0.0] [CAPA capa@9.0.0] [IP ip@9.0.0] \
+             [NOT-TYPE not-client-type<NORMAL|MASTER|REPLICA|PUBSUB>@9.0.0] \
+             [NOT-ID not-client-id:int...@9.0.0] [NOT-USER not-username@9.0.0] \
+             [NOT-ADDR not-addr'ip:port'@9.0.0] [NOT-LADDR not-laddr'ip:port'@9.0.0] \
+             [NOT-NAME not-name@9.0.0] [NOT-FLAGS not-flags@9.0.0] \
+             [NOT-LIB-NAME not-lib-name@9.0.0] [NOT-LIB-VER not-lib-ver@9.0.0] \
+             [NOT-DB not-db:int@9.0.0] [NOT-CAPA not-capa@9.0.0] [NOT-IP not-ip@9.0.0]",
+        )
         .since("2.4.0")
         .arity(-2)
         .admin()
@@ -24,10 +37,24 @@ pub(super) const LIST: SessionCommand = SessionCommand::new(
 );
 /// CLIENT KILL.
 pub(super) const KILL: SessionCommand = SessionCommand::new(
-    Spec::admin(spec(
-        "KILL",
-        "Closes the connection from an address, or those that all filters match.",
-    ))
+    Spec::admin(
+        spec("KILL", "Closes the connection from an address, or those that all filters match.")
+            .syntax(
+                "filter<old-format'ip:port'!2.8.12|new-format<[ID client-id:int...@2.8.12]|[TYPE \
+                 client-type<NORMAL|MASTER@3.2.0|PRIMARY@8.0.0|SLAVE|REPLICA@5.0.0|\
+                 PUBSUB>@2.8.12]|[USER username]|[ADDR addr'ip:port']|\
+                 [LADDR laddr'ip:port'@6.2.0]|[SKIPME skipme<YES|NO>]|[MAXAGE maxage:int@8.0.0]|\
+                 [NAME name@9.0.0]|[IDLE idle:int@9.0.0]|[FLAGS flags@9.0.0]|\
+                 [LIB-NAME lib-name@9.0.0]|[LIB-VER lib-ver@9.0.0]|[DB db:int@9.0.0]|\
+                 [CAPA capa@9.0.0]|[IP ip@9.0.0]|\
+                 [NOT-TYPE not-client-type<NORMAL|MASTER|PRIMARY|SLAVE|REPLICA|PUBSUB>@9.0.0]|\
+                 [NOT-ID not-client-id:int...@9.0.0]|[NOT-USER not-username@9.0.0]|\
+                 [NOT-ADDR not-addr'ip:port'@9.0.0]|[NOT-LADDR not-laddr'ip:port'@9.0.0]|\
+                 [NOT-NAME not-name@9.0.0]|[NOT-FLAGS not-flags@9.0.0]|\
+                 [NOT-LIB-NAME not-lib-name@9.0.0]|[NOT-LIB-VER not-lib-ver@9.0.0]|\
+                 [NOT-DB not-db:int@9.0.0]|[NOT-CAPA not-capa@9.0.0]|[NOT-IP not-ip@9.0.0]>...>",
+            ),
+    )
     .since("2.4.0")
     .arity(-3)
     .complexity("O(N) where N is the number of client connections"),

@@ -25,12 +25,15 @@ const fn always(name: &'static str, summary: &'static str) -> Spec {
     spec(name, summary).flag(Flags::ALLOW_BUSY)
 }
 
-const CAPA: Spec =
-    always("CAPA", "Says what this client can do: REDIRECT.").since("8.0.0").arity(-3);
+const CAPA: Spec = always("CAPA", "Says what this client can do: REDIRECT.")
+    .syntax("capability...")
+    .since("8.0.0")
+    .arity(-3);
 const GETNAME: Spec = always("GETNAME", "Returns this connection's name.").since("2.6.9").arity(2);
 const ID: Spec = always("ID", "Returns this connection's id.").since("5.0.0").arity(2);
 const IMPORT_SOURCE: Spec =
     spec("IMPORT-SOURCE", "Marks this connection as one that imports data: refused.")
+        .syntax("enabled<ON|OFF>")
         .since("8.1.0")
         .arity(3);
 const INFO: Spec = spec("INFO", "Describes this connection.")
@@ -39,23 +42,30 @@ const INFO: Spec = spec("INFO", "Describes this connection.")
     .tips(&["nondeterministic_output"]);
 const NO_EVICT: Spec =
     always("NO-EVICT", "Spares this connection when memory is short: ON or OFF.")
+        .syntax("enabled<ON|OFF>")
         .since("7.0.0")
         .arity(3)
         .admin();
 const NO_TOUCH: Spec =
     always("NO-TOUCH", "Keeps this connection's reads from counting as use: ON or OFF.")
+        .syntax("enabled<ON|OFF>")
         .since("7.2.0")
         .arity(3);
 const REPLY: Spec = always("REPLY", "Whether commands are replied to: ON, OFF or SKIP the next.")
+    .syntax("action<ON|OFF|SKIP>")
     .since("3.2.0")
     .arity(3)
     .flag(Flags::NO_MULTI);
 const SETINFO: Spec = always("SETINFO", "Names the client library: LIB-NAME or LIB-VER.")
+    .syntax("attr<LIB-NAME libname|LIB-VER libver>")
     .since("7.2.0")
     .arity(4)
     .tips(ALL_NODES_SUCCEED);
-const SETNAME: Spec =
-    always("SETNAME", "Names this connection.").since("2.6.9").arity(3).tips(ALL_NODES_SUCCEED);
+const SETNAME: Spec = always("SETNAME", "Names this connection.")
+    .syntax("connection-name")
+    .since("2.6.9")
+    .arity(3)
+    .tips(ALL_NODES_SUCCEED);
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
     tracking::CACHING,

@@ -8,6 +8,7 @@ use caudal_commands::{Args, Error};
 /// CLIENT CACHING.
 pub(super) const CACHING: SessionCommand = SessionCommand::new(
     always("CACHING", "Has the next command's reads tracked, or not: YES or NO.")
+        .syntax("mode<YES|NO>")
         .since("6.0.0")
         .arity(3),
     caching,
@@ -20,6 +21,10 @@ pub(super) const GETREDIR: SessionCommand = SessionCommand::new(
 /// CLIENT TRACKING.
 pub(super) const TRACKING: SessionCommand = SessionCommand::new(
     spec("TRACKING", "Has this connection told when keys that it read change: ON or OFF.")
+        .syntax(
+            "status<ON|OFF> [REDIRECT client-id:int] [PREFIX... prefix] [BCAST] [OPTIN] [OPTOUT] \
+             [NOLOOP]",
+        )
         .since("6.0.0")
         .arity(-3)
         .complexity("O(1). Some options may introduce additional complexity."),

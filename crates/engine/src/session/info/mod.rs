@@ -16,6 +16,7 @@ pub(super) use commands::latencies;
 pub(super) use memory::client_bytes;
 
 const INFO: Spec = Spec::new("INFO", "Describes the server: all of it, or some sections.")
+    .syntax("[section...]")
     .group(Group::Server)
     .arity(-1)
     .loading_stale()

@@ -11,19 +11,30 @@ const fn spec(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec
 
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
-    SessionCommand::new(spec("EVAL", "Runs a script.", RW).since("2.6.0"), eval),
     SessionCommand::new(
-        spec("EVALSHA", "Runs a script of the cache.", RW).since("2.6.0"),
+        spec("EVAL", "Runs a script.", RW)
+            .syntax("script numkeys:int [key...] [arg...]")
+            .since("2.6.0"),
+        eval,
+    ),
+    SessionCommand::new(
+        spec("EVALSHA", "Runs a script of the cache.", RW)
+            .syntax("sha1 numkeys:int [key...] [arg...]")
+            .since("2.6.0"),
         eval_digest,
     ),
     SessionCommand::new(
         spec("EVALSHA_RO", "Runs a script of the cache that changes nothing.", RO)
+            .syntax("sha1 numkeys:int [key...] [arg...]")
             .since("7.0.0")
             .readonly(),
         eval_digest_read_only,
     ),
     SessionCommand::new(
-        spec("EVAL_RO", "Runs a script that changes nothing.", RO).since("7.0.0").readonly(),
+        spec("EVAL_RO", "Runs a script that changes nothing.", RO)
+            .syntax("script numkeys:int [key...] [arg...]")
+            .since("7.0.0")
+            .readonly(),
         eval_read_only,
     ),
 ];

@@ -27,15 +27,20 @@ const fn call(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec
 
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
-    SessionCommand::new(call("FCALL", "Calls a function.", super::RW), |session, args| {
-        call_function(session, args, false)
-    }),
     SessionCommand::new(
-        call("FCALL_RO", "Calls a function that changes nothing.", super::RO).readonly(),
+        call("FCALL", "Calls a function.", super::RW)
+            .syntax("function numkeys:int [key...] [arg...]"),
+        |session, args| call_function(session, args, false),
+    ),
+    SessionCommand::new(
+        call("FCALL_RO", "Calls a function that changes nothing.", super::RO)
+            .syntax("function numkeys:int [key...] [arg...]")
+            .readonly(),
         |session, args| call_function(session, args, true),
     ),
     SessionCommand::new(
         function("DELETE", "Deletes a library and its functions.")
+            .syntax("library-name")
             .arity(3)
             .write()
             .tips(ALL_SHARDS_SUCCEED),
@@ -48,6 +53,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         function("FLUSH", "Deletes all functions.")
+            .syntax("[flush-type<ASYNC|SYNC>]")
             .arity(-2)
             .write()
             .complexity("O(N) where N is the number of functions deleted")
@@ -63,6 +69,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         function("LIST", "Lists the libraries of functions.")
+            .syntax("[LIBRARYNAME library-name-pattern] [WITHCODE]")
             .arity(-2)
             .complexity("O(N) where N is the number of functions")
             .tips(&["nondeterministic_output_order"]),
@@ -70,6 +77,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         function("LOAD", "Adds a library of functions.")
+            .syntax("[REPLACE] function-code")
             .arity(-3)
             .write()
             .deny_oom()
@@ -79,6 +87,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         function("RESTORE", "Adds the libraries of a string that FUNCTION DUMP gave.")
+            .syntax("serialized-value [policy<FLUSH|APPEND|REPLACE>]")
             .arity(-3)
             .write()
             .deny_oom()

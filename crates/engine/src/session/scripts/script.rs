@@ -18,12 +18,14 @@ const fn script(name: &'static str, summary: &'static str) -> Spec {
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(
         script("DEBUG", "Sets whether scripts are debugged: there is no debugger.")
+            .syntax("mode<YES|SYNC|NO> [engine@9.1.0]")
             .since("3.2.0")
             .arity(-3),
         debug,
     ),
     SessionCommand::new(
         script("EXISTS", "Tells which scripts are in the cache.")
+            .syntax("sha1...")
             .arity(-3)
             .flag(Flags::STALE)
             .complexity(
@@ -35,6 +37,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         script("FLUSH", "Empties the cache of scripts.")
+            .syntax("[flush-type<ASYNC|SYNC>@6.2.0]")
             .arity(-2)
             .flag(Flags::STALE)
             .complexity("O(N) with N being the number of scripts in cache")
@@ -51,6 +54,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         script("LOAD", "Adds a script to the cache.")
+            .syntax("script")
             .flag(Flags::STALE)
             .complexity("O(N) with N being the length in bytes of the script body.")
             .tips(ALL_NODES_SUCCEED),
@@ -58,6 +62,7 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     ),
     SessionCommand::new(
         script("SHOW", "Gives the text of a script of the cache.")
+            .syntax("sha1")
             .since("8.0.0")
             .flag(Flags::STALE),
         show,
