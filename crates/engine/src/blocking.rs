@@ -124,6 +124,7 @@ impl Worker {
                 .from(0)
                 .map(Box::from)
                 .collect(),
+            connection.marks(),
         ));
         engine.keyspace.wait(held, &waiter);
         let mut text = connection.info.text();
@@ -212,7 +213,7 @@ impl Worker {
             no_touch: false,
             may_wait: true,
             may_read_all: true,
-            tracker: None,
+            tracker: waiter.tracker.clone(),
             author: waiter.connection,
             reply: Reply::new(&mut output, protocol),
         };

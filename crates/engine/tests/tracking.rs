@@ -41,6 +41,25 @@ fn a_key_that_was_read_is_invalidated_once() {
 }
 
 #[test]
+fn a_reader_that_waited_is_told_of_the_next_change() {
+    for options in ["", "OPTIN"] {
+        let (mut local, one, two) = tracking(options);
+        if options == "OPTIN" {
+            say(&mut local, one, "CLIENT CACHING YES");
+        }
+        assert_eq!(say(&mut local, one, "XREAD BLOCK 0 STREAMS s t $ $"), NONE);
+        // The change that it waits for is its reply, and what follows is news.
+        assert_eq!(pipeline(&mut local, two, &["XADD s 1-1 a b", "XADD s 2-1 a b"]).len(), 2);
+        let expected = ["{s: [[1-1 [a b]]]}", ">[invalidate [s]]"];
+        assert_eq!(heard(&mut local, one), expected, "{options}");
+        say(&mut local, two, "XADD t 1-1 a b");
+        assert_eq!(heard(&mut local, one), [">[invalidate [t]]"]);
+        say(&mut local, two, "XADD t 2-1 a b");
+        assert_eq!(heard(&mut local, one), NONE);
+    }
+}
+
+#[test]
 fn own_changes_are_told_right_after_their_reply() {
     let (mut local, one, _) = tracking("");
     let expected = ["(nil)", "OK", ">[invalidate [a]]", "PONG"];

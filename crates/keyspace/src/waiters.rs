@@ -6,7 +6,7 @@
 use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::tidy;
 use crate::side::Side;
-use crate::{Keyspace, Place};
+use crate::{Keyspace, Place, Tracker};
 use caudal_table::{Guard, Kind, Mode, SlotId};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -42,6 +42,8 @@ pub struct Waiter {
     pub targets: Vec<PlacedKey>,
     /// The command's words.
     pub words: Vec<Box<[u8]>>,
+    /// Who is marked on the keys that it reads when it is served.
+    pub tracker: Option<Arc<Tracker>>,
 }
 
 impl Waiter {
@@ -54,6 +56,7 @@ impl Waiter {
         places: Vec<Place>,
         (keys, targets): (Vec<PlacedKey>, Vec<PlacedKey>),
         words: Vec<Box<[u8]>>,
+        tracker: Option<Arc<Tracker>>,
     ) -> Waiter {
         Waiter {
             claimed: AtomicBool::new(false),
@@ -68,6 +71,7 @@ impl Waiter {
             keys,
             targets,
             words,
+            tracker,
         }
     }
 

@@ -212,6 +212,10 @@ impl Worker {
         let engine = Arc::clone(&self.engine);
         let postbox = engine.workers[self.id].mailbox.postbox();
         self.inbox.take(postbox);
+        if engine.pubsub.trackers.load(Relaxed) > 0 {
+            // The reply to who waited for a key was mailed before a change of that key was posted.
+            self.read_mail();
+        }
         let mut receivers = 0;
         while receivers < COPIES_A_SLICE {
             let Some((number, post)) = self.inbox.pop(postbox) else { break };
