@@ -110,6 +110,18 @@ impl Flags {
     /// Has keys only if it is given some.
     pub const NO_MANDATORY_KEYS: Flags = Flags(1 << 19);
 
+    /// Acts on a transaction instead of being queued by it.
+    pub const CONTROLS_MULTI: Flags = Flags(1 << 20);
+    /// On the session, and may run again where a transaction is undone: it only answers, or what it
+    /// does is undone with the rest.
+    pub const REPEATABLE: Flags = Flags(1 << 21);
+    /// A subscriber may say it in RESP2, where every reply to it reads as a message.
+    pub const FOR_SUBSCRIBERS: Flags = Flags(1 << 22);
+    /// Sends messages to subscribers.
+    pub const PUBLISHES: Flags = Flags(1 << 23);
+    /// Begins or ends the tracking of its connection's reads.
+    pub const TRACKS: Flags = Flags(1 << 24);
+
     /// COMMAND INFO's names, in Redis's order.
     pub const NAMES: [(Flags, &'static str); 19] = [
         (Flags::WRITE, "write"),

@@ -51,7 +51,7 @@ impl Worker {
             return Progress::RunsAgain;
         }
         connection.info.command.store(entry.id + 1, Relaxed);
-        if connection.queue.is_some() && !is_transaction_control(entry) {
+        if connection.queue.is_some() && !entry.spec.flags.has(Flags::CONTROLS_MULTI) {
             self.queue(connection, entry, request.args);
             return Progress::Done;
         }
@@ -236,7 +236,7 @@ impl Worker {
         }
         let pubsub = &self.engine.pubsub;
         let tells = self.effects.news.is_on() || pubsub.trackers.load(Relaxed) > 0;
-        matches!(entry.spec.name, "PUBLISH" | "SPUBLISH")
+        entry.spec.flags.has(Flags::PUBLISHES)
             // A script may do either.
             || entry.spec.reaches
             || (tells && Catalog::is_write(entry))
@@ -251,31 +251,22 @@ impl Worker {
     }
 }
 
-/// Commands that act on a transaction instead of being queued by it.
-fn is_transaction_control(entry: &Entry) -> bool {
-    entry.spec.parent.is_none()
-        && matches!(entry.spec.name, "EXEC" | "DISCARD" | "MULTI" | "WATCH" | "QUIT" | "RESET")
-}
-
 /// What a subscriber may say in RESP2, where every reply to it reads as a message, and a monitor.
 #[cold]
 fn may_listener_say(connection: &Connection, entry: &Entry) -> Result<(), Error> {
-    let name = entry.spec.name;
-    if connection.subscriptions.is_some() && connection.protocol == Protocol::Resp2 {
-        let subscribing = ["SUBSCRIBE", "UNSUBSCRIBE", "PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE"];
-        let others = ["SUNSUBSCRIBE", "PING", "QUIT", "RESET"];
-        let is_allowed = subscribing.contains(&name) || others.contains(&name);
-        if entry.spec.parent.is_some() || !is_allowed {
-            return Err(Error::new(format!(
-                "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / \
-                 RESET are allowed in this context",
-                entry.full_name
-            )));
-        }
-    }
     let flags = entry.spec.flags;
+    if connection.subscriptions.is_some()
+        && connection.protocol == Protocol::Resp2
+        && !flags.has(Flags::FOR_SUBSCRIBERS)
+    {
+        return Err(Error::new(format!(
+            "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET \
+             are allowed in this context",
+            entry.full_name
+        )));
+    }
     let is_on_data = flags.has(Flags::WRITE) || flags.has(Flags::READONLY);
-    if connection.is_monitor && (is_on_data || matches!(name, "PUBLISH" | "SPUBLISH")) {
+    if connection.is_monitor && (is_on_data || flags.has(Flags::PUBLISHES)) {
         return Err(Error::text("ERR Replica can't interact with the keyspace"));
     }
     Ok(())

@@ -107,10 +107,12 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 const MULTI: Spec = spec("MULTI", "Starts a transaction.")
+    .flag(Flags::CONTROLS_MULTI)
     .since("1.2.0")
     .flag(Flags::ALLOW_BUSY)
     .flag(Flags::NO_MULTI);
 const EXEC: Spec = Spec::new("EXEC", "Runs the queued commands as one.")
+    .flag(Flags::CONTROLS_MULTI)
     .complexity("Depends on commands in the transaction")
     .since("1.2.0")
     .group(Group::Transactions)
@@ -118,10 +120,12 @@ const EXEC: Spec = Spec::new("EXEC", "Runs the queued commands as one.")
     .loading_stale()
     .flag(Flags::SKIP_SLOWLOG);
 const DISCARD: Spec = spec("DISCARD", "Forgets the queued commands.")
+    .flag(Flags::CONTROLS_MULTI)
     .complexity("O(N), when N is the number of queued commands")
     .since("2.0.0")
     .flag(Flags::ALLOW_BUSY);
 const WATCH: Spec = spec("WATCH", "Lets the next EXEC run only if these keys stay unchanged.")
+    .flag(Flags::CONTROLS_MULTI)
     .syntax("key...")
     .since("2.2.0")
     .arity(-2)
@@ -276,17 +280,16 @@ fn may_run(run: &mut Atomic<'_, '_>, entry: &'static Entry, args: Args<'_>) -> R
 /// may do what cannot, but for those that only answer, and for messages, which are held until the
 /// transaction ends.
 fn can_be_undone(entry: &Entry) -> bool {
-    let harmless =
-        ["ECHO", "PING", "PUBLISH", "SELECT", "SPUBLISH", "TIME"].contains(&entry.spec.name);
-    matches!(entry.handler, Handler::Data(_)) || entry.spec.reaches || harmless
+    matches!(entry.handler, Handler::Data(_))
+        || entry.spec.reaches
+        || entry.spec.flags.has(Flags::REPEATABLE)
 }
 
 /// The slots of a transaction: of its commands' keys, in the databases that its SELECTs lead to,
 /// and of what it watches.
 fn wanted(engine: &Engine, connection: &Connection, queue: &Queue) -> WantedSet {
     let mut wanted = WantedSet::new();
-    // CLIENT TRACKING may be one of the commands.
-    let tracks = |(entry, _): &(&Entry, _)| entry.spec.name == "TRACKING";
+    let tracks = |(entry, _): &(&Entry, _)| entry.spec.flags.has(Flags::TRACKS);
     let marks = connection.may_mark() || queue.commands.iter().any(tracks);
     queue.each(engine, connection.database, |entry, args, database| {
         want_keys(engine, entry, args, (database, marks), &mut wanted);

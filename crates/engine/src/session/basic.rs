@@ -5,18 +5,22 @@ use caudal_commands::{Args, Error, Flags, Group, Spec};
 use caudal_wire::Protocol;
 
 const PING: Spec = Spec::new("PING", "Answers PONG, or what it was given.")
+    .flag(Flags::REPEATABLE)
+    .flag(Flags::FOR_SUBSCRIBERS)
     .syntax("[message]")
     .group(Group::Connection)
     .arity(-1)
     .tips(ALL_SHARDS_SUCCEED)
     .fast();
 const ECHO: Spec = Spec::new("ECHO", "Answers what it was given.")
+    .flag(Flags::REPEATABLE)
     .syntax("message")
     .group(Group::Connection)
     .arity(2)
     .loading_stale()
     .fast();
 const SELECT: Spec = Spec::new("SELECT", "Changes the database of this connection.")
+    .flag(Flags::REPEATABLE)
     .syntax("index:int")
     .group(Group::Connection)
     .arity(2)

@@ -14,6 +14,8 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 }
 
 const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.")
+    .flag(Flags::PUBLISHES)
+    .flag(Flags::REPEATABLE)
     .syntax("channel message")
     .arity(3)
     .fast()
@@ -22,6 +24,8 @@ const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.")
          the total number of subscribed patterns (by any client).",
     );
 const SPUBLISH: Spec = spec("SPUBLISH", "Sends a message to a channel of a shard.")
+    .flag(Flags::PUBLISHES)
+    .flag(Flags::REPEATABLE)
     .syntax("shardchannel message")
     .since("7.0.0")
     .arity(3)
@@ -29,26 +33,31 @@ const SPUBLISH: Spec = spec("SPUBLISH", "Sends a message to a channel of a shard
     .complexity("O(N) where N is the number of clients subscribed to the receiving shard channel.")
     .key(1, KeyFlags::NOT_KEY);
 const SUBSCRIBE: Spec = spec("SUBSCRIBE", "Listens to channels.")
+    .flag(Flags::FOR_SUBSCRIBERS)
     .syntax("channel...")
     .arity(-2)
     .no_script()
     .complexity("O(N) where N is the number of channels to subscribe to.");
 const UNSUBSCRIBE: Spec = spec("UNSUBSCRIBE", "Ends listening to channels, or to all of them.")
+    .flag(Flags::FOR_SUBSCRIBERS)
     .syntax("[channel...]")
     .arity(-1)
     .no_script()
     .complexity("O(N) where N is the number of channels to unsubscribe.");
 const PSUBSCRIBE: Spec = spec("PSUBSCRIBE", "Listens to all channels that match patterns.")
+    .flag(Flags::FOR_SUBSCRIBERS)
     .syntax("pattern:pattern...")
     .arity(-2)
     .no_script()
     .complexity("O(N) where N is the number of patterns to subscribe to.");
 const PUNSUBSCRIBE: Spec = spec("PUNSUBSCRIBE", "Ends listening to patterns, or to all of them.")
+    .flag(Flags::FOR_SUBSCRIBERS)
     .syntax("[pattern:pattern...]")
     .arity(-1)
     .no_script()
     .complexity("O(N) where N is the number of patterns to unsubscribe.");
 const SSUBSCRIBE: Spec = spec("SSUBSCRIBE", "Listens to channels of a shard.")
+    .flag(Flags::FOR_SUBSCRIBERS)
     .syntax("shardchannel...")
     .since("7.0.0")
     .arity(-2)
@@ -57,6 +66,7 @@ const SSUBSCRIBE: Spec = spec("SSUBSCRIBE", "Listens to channels of a shard.")
     .key_range(1, -1, 1, KeyFlags::NOT_KEY);
 const SUNSUBSCRIBE: Spec =
     spec("SUNSUBSCRIBE", "Ends listening to channels of a shard, or to all of them.")
+        .flag(Flags::FOR_SUBSCRIBERS)
         .syntax("[shardchannel...]")
         .since("7.0.0")
         .arity(-1)

@@ -14,6 +14,7 @@ const DBSIZE: Spec = Spec::new("DBSIZE", "Returns the number of keys in the sele
     .categories(&["keyspace"])
     .tips(&["request_policy:all_shards", "response_policy:agg_sum"]);
 const TIME: Spec = Spec::new("TIME", "Returns the server's time: seconds, and microseconds.")
+    .flag(Flags::REPEATABLE)
     .group(Group::Server)
     .since("2.6.0")
     .loading_stale()

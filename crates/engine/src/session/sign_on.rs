@@ -23,9 +23,14 @@ const HELLO: Spec = spec("HELLO", "Chooses the protocol, and signs on.")
     .syntax("[arguments(protover:int [AUTH auth(username password)] [SETNAME clientname])]")
     .since("6.0.0")
     .arity(-1);
-const QUIT: Spec = spec("QUIT", "Closes the connection.").arity(-1);
-const RESET: Spec =
-    spec("RESET", "Makes the connection what it was when it was new.").since("6.2.0");
+const QUIT: Spec = spec("QUIT", "Closes the connection.")
+    .flag(Flags::CONTROLS_MULTI)
+    .flag(Flags::FOR_SUBSCRIBERS)
+    .arity(-1);
+const RESET: Spec = spec("RESET", "Makes the connection what it was when it was new.")
+    .flag(Flags::CONTROLS_MULTI)
+    .flag(Flags::FOR_SUBSCRIBERS)
+    .since("6.2.0");
 
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[

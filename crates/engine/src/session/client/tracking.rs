@@ -3,7 +3,7 @@
 use super::{always, spec};
 use crate::session::{DONE, Outcome, Session, SessionCommand};
 use crate::tracking::{Mode, Tracking, Wish};
-use caudal_commands::{Args, Error};
+use caudal_commands::{Args, Error, Flags};
 
 /// CLIENT CACHING.
 pub(super) const CACHING: SessionCommand = SessionCommand::new(
@@ -21,6 +21,7 @@ pub(super) const GETREDIR: SessionCommand = SessionCommand::new(
 /// CLIENT TRACKING.
 pub(super) const TRACKING: SessionCommand = SessionCommand::new(
     spec("TRACKING", "Has this connection told when keys that it read change: ON or OFF.")
+        .flag(Flags::TRACKS)
         .syntax(
             "status<ON|OFF> [REDIRECT client-id:int] [PREFIX... prefix] [BCAST] [OPTIN] [OPTOUT] \
              [NOLOOP]",
