@@ -29,9 +29,12 @@ pub struct Client {
 impl Local {
     /// A store with `workers` workers and this configuration.
     pub fn new(config: Config, workers: usize) -> Local {
-        let environment = environment(workers);
-        let engine = Engine::new(config, environment);
-        let workers = (0..workers).map(|id| engine.worker(id, || ())).collect();
+        Local::of(Engine::new(config, environment(workers)))
+    }
+
+    /// An engine to be stepped.
+    pub fn of(engine: Arc<Engine>) -> Local {
+        let workers = (0..engine.workers.len()).map(|id| engine.worker(id, || ())).collect();
         let now = Now { unix_ms: BEGIN_MS, unix_us_rest: 0, monotonic_us: 1 };
         Local { engine, workers, now }
     }
