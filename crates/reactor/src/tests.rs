@@ -50,7 +50,7 @@ fn tcp_pair() -> (Socket, TcpStream) {
     let mut acceptor = Acceptor::new(vec![listener], None).unwrap();
     let mut arrivals = Vec::new();
     acceptor.turn(Some(PATIENCE), &mut arrivals).unwrap();
-    let Some(Arrival::Connection(ours, Peer::Tcp { remote, .. })) = arrivals.pop() else {
+    let Some(Arrival::Connection(ours, Peer::Tcp { remote, .. }, 0)) = arrivals.pop() else {
         panic!("no connection arrived")
     };
     assert_eq!(remote, theirs.local_addr().unwrap());
@@ -525,7 +525,8 @@ fn unix_listeners_replace_stale_files_only() {
     let mut acceptor = Acceptor::new(vec![listener], None).unwrap();
     let mut arrivals = Vec::new();
     acceptor.turn(Some(PATIENCE), &mut arrivals).unwrap();
-    assert!(matches!(arrivals.last(), Some(Arrival::Connection(_, Peer::Unix(p))) if *p == path));
+    let arrival = arrivals.last();
+    assert!(matches!(arrival, Some(Arrival::Connection(_, Peer::Unix(p), 0)) if *p == path));
     drop((acceptor, theirs));
     assert!(!path.exists(), "the listener removes its file");
     // A file that a killed server left behind.
