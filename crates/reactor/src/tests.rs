@@ -562,6 +562,30 @@ fn dismissed_peers_get_the_last_word() {
 }
 
 #[test]
+fn who_is_parted_with_gets_a_last_word_unless_something_stands_before_it() {
+    each_backend(|reactor| {
+        let (ours, mut theirs) = pair();
+        reactor.attach(Token(0), ours).unwrap();
+        glance(reactor);
+        reactor.part(Token(0), b"goodbye");
+        glance(reactor);
+        let mut got = Vec::new();
+        theirs.read_to_end(&mut got).unwrap();
+        assert_eq!(got, b"goodbye");
+        let (ours, mut theirs) = pair();
+        reactor.attach(Token(0), ours).unwrap();
+        glance(reactor);
+        let much = vec![b'x'; 64 << 20];
+        assert!(reactor.send(Token(0), &[IoSlice::new(&much)]).unwrap() < much.len());
+        reactor.part(Token(0), b"goodbye");
+        glance(reactor);
+        let mut got = Vec::new();
+        theirs.read_to_end(&mut got).unwrap();
+        assert!(got.iter().all(|byte| *byte == b'x'));
+    });
+}
+
+#[test]
 fn the_supervisor_is_told() {
     let path = std::env::temp_dir().join(format!("caudal-notify-{}", std::process::id()));
     let supervisor = std::os::unix::net::UnixDatagram::bind(&path).unwrap();

@@ -206,3 +206,6 @@ impl<S: FnMut(&[IoSlice<'_>]) -> io::Result<usize>> Write for Pipe<'_, S> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -156,3 +156,6 @@ impl Tunnels {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

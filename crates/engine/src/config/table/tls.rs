@@ -21,7 +21,7 @@ pub(super) static ROWS: [Directive; 24] = [
         "tls-auth-clients",
         Choice(&["no", "yes", "optional"]),
         "yes",
-        "whether clients must have a certificate of one of the authorities; `optional` asks for one",
+        "whether clients must have a certificate of an authority; `optional` asks for one",
     ),
     Directive::works(
         "tls-auth-clients-user",
