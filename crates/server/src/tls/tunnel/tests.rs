@@ -48,14 +48,14 @@ impl Ends {
         let mut ends = Self::new();
         let mut shook_hands = 0;
         while ends.server.is_shaking_hands() {
-            shook_hands += u32::from(ends.to_server(|_| ()).unwrap().shook_hands);
-            ends.to_client(&mut Output::new(), usize::MAX);
+            shook_hands += u32::from(ends.deliver(|_| ()).unwrap().shook_hands);
+            ends.answer(&mut Output::new(), usize::MAX);
         }
         assert_eq!(shook_hands, 1);
         ends
     }
 
-    fn to_server(&mut self, give: impl FnMut(&[u8])) -> Result<Heard, Error> {
+    fn deliver(&mut self, give: impl FnMut(&[u8])) -> Result<Heard, Error> {
         let mut bytes = Vec::new();
         while self.client.wants_write() {
             self.client.write_tls(&mut bytes).unwrap();
@@ -64,7 +64,7 @@ impl Ends {
     }
 
     /// Sends output, of which the wire takes so many bytes: what arrived, and what left `output`.
-    fn to_client(&mut self, output: &mut Output, wire_bytes: usize) -> (Vec<u8>, usize) {
+    fn answer(&mut self, output: &mut Output, wire_bytes: usize) -> (Vec<u8>, usize) {
         let mut wire = Vec::new();
         let taken = self.server.send(output, |slices| Ok(carry(&mut wire, wire_bytes, slices)));
         (self.hear_at_client(&wire), taken.unwrap())
@@ -98,13 +98,13 @@ fn plaintext_goes_both_ways() {
     let mut got = Vec::new();
     for chunk in request.chunks(30_000) {
         ends.client.writer().write_all(chunk).unwrap();
-        let heard = ends.to_server(|plaintext| got.extend_from_slice(plaintext)).unwrap();
+        let heard = ends.deliver(|plaintext| got.extend_from_slice(plaintext)).unwrap();
         assert!(!heard.has_ended && !heard.shook_hands);
     }
     assert!(got == request);
     let mut output = Output::new();
     output.tail().extend_from_slice(&request);
-    let (plain, taken) = ends.to_client(&mut output, usize::MAX);
+    let (plain, taken) = ends.answer(&mut output, usize::MAX);
     assert!(plain == request && taken == request.len() && output.is_empty());
     assert!(ends.server.is_drained());
 }
@@ -136,7 +136,7 @@ fn a_clean_end_is_told() {
     assert!(ends.server.last_word().is_empty());
     let mut ends = Ends::met();
     ends.client.send_close_notify();
-    assert!(ends.to_server(|_| ()).unwrap().has_ended);
+    assert!(ends.deliver(|_| ()).unwrap().has_ended);
     assert!(!ends.server.last_word().is_empty());
 }
 
