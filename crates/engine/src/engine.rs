@@ -4,7 +4,7 @@ use crate::acl::Access;
 use crate::catalog::Catalog;
 use crate::clients::Clients;
 use crate::command_log::CommandLogs;
-use crate::config::{Config, LogLevel};
+use crate::config::{Config, LogLevel, Tls};
 use crate::hot_keys::HotKeys;
 use crate::latency::Monitor;
 use crate::mail::{Mail, Mailbox, Wake};
@@ -56,6 +56,42 @@ pub struct Environment {
     pub acl_file: Option<ConfigFile>,
     /// Fills a buffer with bytes that nobody can guess.
     pub entropy: fn(&mut [u8]),
+    /// Who encrypts connections; none: there is no TLS port.
+    pub encryption: Option<Arc<dyn Encryption>>,
+}
+
+/// The program's part of TLS: the engine sees neither files nor keys.
+pub trait Encryption: fmt::Debug + Send + Sync {
+    /// Reads keys and certificates as these settings say, and uses them for new connections.
+    ///
+    /// # Errors
+    /// They are of no use: what was used before still is. The cause stands in the log.
+    fn renew(&self, settings: &Tls) -> Result<(), Useless>;
+
+    /// The certificates in use.
+    fn certificates(&self) -> Certificates;
+}
+
+/// Settings of TLS that cannot be put to use.
+#[derive(Debug)]
+pub struct Useless;
+
+/// What INFO tells of the certificates in use.
+#[derive(Clone, Debug, Default)]
+pub struct Certificates {
+    /// The server's.
+    pub server: Option<Certificate>,
+    /// Of the authorities', the one that ends first.
+    pub authority: Option<Certificate>,
+}
+
+/// What INFO tells of a certificate.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    /// Its number, in hexadecimal digits.
+    pub serial: String,
+    /// Unix seconds of the last moment at which it is valid.
+    pub expires: u64,
 }
 
 /// Where messages of scripts go.

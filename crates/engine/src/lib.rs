@@ -36,6 +36,10 @@ mod tuning;
 mod whole;
 mod worker;
 
+pub use caudal_wire::Output;
 pub use connection::{Close, Peer, Status};
-pub use engine::{ConfigFile, Engine, Environment, LogSink, Usage, WriteLine};
+pub use engine::{
+    Certificate, Certificates, ConfigFile, Encryption, Engine, Environment, LogSink, Usage,
+    Useless, WriteLine,
+};
 pub use worker::{Now, Open, Token, Worker};

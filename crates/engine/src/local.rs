@@ -158,6 +158,7 @@ pub fn environment(workers: usize) -> Environment {
         config_file: None,
         acl_file: None,
         entropy: |bytes| bytes.fill(0xa5),
+        encryption: None,
     }
 }
 

@@ -170,6 +170,8 @@ pub(crate) struct Stats {
     pub(crate) query_limit_closed: AtomicU64,
     /// Wrong passwords and users.
     pub(crate) auth_refused: AtomicU64,
+    /// Certificates that name no enabled user.
+    pub(crate) certificates_refused: AtomicU64,
     /// Commands that a user may not run, by what is forbidden.
     pub(crate) commands_denied: AtomicU64,
     pub(crate) keys_denied: AtomicU64,
@@ -240,6 +242,7 @@ impl Stats {
             &self.output_limit_closed,
             &self.query_limit_closed,
             &self.auth_refused,
+            &self.certificates_refused,
             &self.commands_denied,
             &self.keys_denied,
             &self.channels_denied,

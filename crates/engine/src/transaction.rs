@@ -270,7 +270,7 @@ fn may_run(run: &mut Atomic<'_, '_>, entry: &'static Entry, args: Args<'_>) -> R
             Reason::Command => "no permission to execute the command or subcommand",
             Reason::Key => "no permission to touch the specified keys",
             Reason::Channel => "no permission to access one of the channels used as arguments",
-            Reason::Database | Reason::Password => "no permission",
+            Reason::Database | Reason::Password | Reason::Certificate => "no permission",
         };
         Error::new(format!("{RULES_CHANGED}{reason}"))
     })

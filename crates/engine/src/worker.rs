@@ -241,6 +241,12 @@ impl Worker {
         Open::Accepted(token)
     }
 
+    /// The address of a connection's peer.
+    pub fn address(&self, token: Token) -> String {
+        let connection = self.connections[token].as_ref();
+        connection.map_or_else(String::new, |connection| connection.info.peer.address.clone())
+    }
+
     /// Where to append what was received; there is room for some.
     pub fn input(&mut self, token: Token) -> &mut Vec<u8> {
         let pooled = &mut self.buffers;

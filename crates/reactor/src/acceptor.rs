@@ -22,8 +22,8 @@ const REST: Duration = Duration::from_millis(100);
 /// What an acceptor's turn brings.
 #[derive(Debug)]
 pub enum Arrival {
-    /// A new connection.
-    Connection(Socket, Peer),
+    /// A new connection, at the listener that has this place among all.
+    Connection(Socket, Peer, usize),
     /// A listener could not accept, and rests a moment. The error says why.
     Refused(io::Error),
     /// A signal.
@@ -127,7 +127,9 @@ impl Acceptor {
         let listening = &mut self.listeners[index];
         for _ in 0..ACCEPTS_PER_TURN_MAX {
             match listening.listener.accept() {
-                Ok(Some((socket, peer))) => arrivals.push(Arrival::Connection(socket, peer)),
+                Ok(Some((socket, peer))) => {
+                    arrivals.push(Arrival::Connection(socket, peer, index));
+                }
                 Ok(None) => return,
                 Err(error) => {
                     listening.rests_until = Some(Instant::now() + REST);

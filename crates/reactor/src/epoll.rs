@@ -144,6 +144,15 @@ impl Epoll {
         Ok(sent)
     }
 
+    /// Sends once, and does not ask what became of it.
+    pub(crate) fn send_last(&mut self, token: Token, word: &[u8]) {
+        let slot = self.slots.expect(token);
+        if !slot.state.blocked {
+            // The connection is about to be closed, whatever the kernel says.
+            let _ = slot.socket.send(&[IoSlice::new(word)]);
+        }
+    }
+
     pub(crate) fn pause(&mut self, token: Token) {
         let state = &mut self.slots.expect(token).state;
         state.paused = true;

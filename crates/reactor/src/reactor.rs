@@ -131,6 +131,18 @@ impl Reactor {
         }
     }
 
+    /// Closes a connection with a last word, which is lost if the peer does not take it at once or
+    /// something is still to be sent before it: nobody waits for a peer that is sent away.
+    pub fn part(&mut self, token: Token, last_word: &[u8]) {
+        if !last_word.is_empty() && self.is_attached(token) {
+            match &mut self.inner {
+                Inner::IoUring(uring) => uring.send_last(token, last_word),
+                Inner::Epoll(epoll) => epoll.send_last(token, last_word),
+            }
+        }
+        self.detach(token);
+    }
+
     /// Waits until something happens, the waker is used, or `timeout` has passed, and appends what
     /// happened. `None` waits without end, zero not at all.
     ///

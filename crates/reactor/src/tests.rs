@@ -50,7 +50,7 @@ fn tcp_pair() -> (Socket, TcpStream) {
     let mut acceptor = Acceptor::new(vec![listener], None).unwrap();
     let mut arrivals = Vec::new();
     acceptor.turn(Some(PATIENCE), &mut arrivals).unwrap();
-    let Some(Arrival::Connection(ours, Peer::Tcp { remote, .. })) = arrivals.pop() else {
+    let Some(Arrival::Connection(ours, Peer::Tcp { remote, .. }, 0)) = arrivals.pop() else {
         panic!("no connection arrived")
     };
     assert_eq!(remote, theirs.local_addr().unwrap());
@@ -525,7 +525,8 @@ fn unix_listeners_replace_stale_files_only() {
     let mut acceptor = Acceptor::new(vec![listener], None).unwrap();
     let mut arrivals = Vec::new();
     acceptor.turn(Some(PATIENCE), &mut arrivals).unwrap();
-    assert!(matches!(arrivals.last(), Some(Arrival::Connection(_, Peer::Unix(p))) if *p == path));
+    let arrival = arrivals.last();
+    assert!(matches!(arrival, Some(Arrival::Connection(_, Peer::Unix(p), 0)) if *p == path));
     drop((acceptor, theirs));
     assert!(!path.exists(), "the listener removes its file");
     // A file that a killed server left behind.
@@ -558,6 +559,30 @@ fn dismissed_peers_get_the_last_word() {
     let mut said = String::new();
     theirs.read_to_string(&mut said).unwrap();
     assert_eq!(said, "-ERR full\r\n");
+}
+
+#[test]
+fn who_is_parted_with_gets_a_last_word_unless_something_stands_before_it() {
+    each_backend(|reactor| {
+        let (ours, mut theirs) = pair();
+        reactor.attach(Token(0), ours).unwrap();
+        glance(reactor);
+        reactor.part(Token(0), b"goodbye");
+        glance(reactor);
+        let mut got = Vec::new();
+        theirs.read_to_end(&mut got).unwrap();
+        assert_eq!(got, b"goodbye");
+        let (ours, mut theirs) = pair();
+        reactor.attach(Token(0), ours).unwrap();
+        glance(reactor);
+        let much = vec![b'x'; 64 << 20];
+        assert!(reactor.send(Token(0), &[IoSlice::new(&much)]).unwrap() < much.len());
+        reactor.part(Token(0), b"goodbye");
+        glance(reactor);
+        let mut got = Vec::new();
+        theirs.read_to_end(&mut got).unwrap();
+        assert!(got.iter().all(|byte| *byte == b'x'));
+    });
 }
 
 #[test]

@@ -270,6 +270,15 @@ impl Uring {
         Ok(sent)
     }
 
+    /// Sends once, and does not ask what became of it.
+    pub(crate) fn send_last(&mut self, token: Token, word: &[u8]) {
+        let slot = self.slots.expect(token);
+        if slot.state.queued.is_none() && slot.state.remainder.is_empty() {
+            // The connection is about to be closed, whatever the kernel says.
+            let _ = slot.socket.send(&[IoSlice::new(word)]);
+        }
+    }
+
     pub(crate) fn is_flushed(&mut self, token: Token) -> bool {
         let state = &mut self.slots.expect(token).state;
         if state.queued.is_some() {

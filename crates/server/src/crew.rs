@@ -12,9 +12,10 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use caudal_engine::Engine;
-use caudal_reactor::{Backend, Peer, Reactor, Socket, Waker};
+use caudal_reactor::{Backend, Reactor, Waker};
 
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Newcomer};
+use crate::tls::Keeper;
 use crate::worker::Worker;
 
 /// All workers of the process.
@@ -37,11 +38,12 @@ impl Crew {
         engine: &Arc<Engine>,
         count: usize,
         backend: Backend,
+        keeper: Option<&Arc<Keeper>>,
         watcher: &Waker,
     ) -> io::Result<Self> {
         let mut crew = Self { members: Vec::with_capacity(count) };
         for id in 0..count {
-            match Member::start(engine, id, backend, watcher) {
+            match Member::start(engine, id, backend, keeper, watcher) {
                 Ok(member) => crew.members.push(member),
                 Err(error) => {
                     crew.stop();
@@ -53,9 +55,9 @@ impl Crew {
     }
 
     /// Hands a connection to the worker that has fewest.
-    pub(crate) fn give(&self, socket: Socket, peer: Peer) {
+    pub(crate) fn give(&self, newcomer: Newcomer) {
         let idlest = self.members.iter().min_by_key(|member| member.inbox.load());
-        idlest.expect("there is at least one worker").inbox.give(socket, peer);
+        idlest.expect("there is at least one worker").inbox.give(newcomer);
     }
 
     /// Tells all workers to stop. They finish their turn first.
@@ -93,8 +95,10 @@ impl Member {
         engine: &Arc<Engine>,
         id: usize,
         backend: Backend,
+        keeper: Option<&Arc<Keeper>>,
         watcher: &Waker,
     ) -> io::Result<Self> {
+        let keeper = keeper.map(Arc::clone);
         let (report, reported) = mpsc::sync_channel(1);
         let ended = Arc::new(AtomicBool::new(false));
         let farewell = Farewell { ended: Arc::clone(&ended), watcher: watcher.clone() };
@@ -117,7 +121,7 @@ impl Member {
             let waker = reactor.waker();
             let worker = engine.worker(id, move || waker.wake());
             let _ = report.send(Ok(Arc::clone(&inbox)));
-            Worker::new(engine, worker, reactor, inbox).run()
+            Worker::new(engine, worker, reactor, inbox, keeper).run()
         };
         let thread = thread::Builder::new().name(format!("worker-{id}")).spawn(body)?;
         match reported.recv() {

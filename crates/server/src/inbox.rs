@@ -8,10 +8,19 @@ use std::sync::{Mutex, PoisonError};
 
 use caudal_reactor::{Peer, Socket, Waker};
 
+/// A connection on its way to a worker.
+#[derive(Debug)]
+pub(crate) struct Newcomer {
+    pub(crate) socket: Socket,
+    pub(crate) peer: Peer,
+    /// Whether it came to the TLS port.
+    pub(crate) is_encrypted: bool,
+}
+
 /// One worker's inbox.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    arrivals: Mutex<Vec<(Socket, Peer)>>,
+    arrivals: Mutex<Vec<Newcomer>>,
     /// Whether `arrivals` may hold something: looked at in every turn, without the lock.
     full: AtomicBool,
     /// Connections of this worker, those still in `arrivals` included.
@@ -33,15 +42,15 @@ impl Inbox {
     }
 
     /// Hands a connection over.
-    pub(crate) fn give(&self, socket: Socket, peer: Peer) {
+    pub(crate) fn give(&self, newcomer: Newcomer) {
         self.load.fetch_add(1, Ordering::Relaxed);
-        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push((socket, peer));
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).push(newcomer);
         self.full.store(true, Ordering::Release);
         self.waker.wake();
     }
 
     /// Takes all connections handed over.
-    pub(crate) fn take(&self) -> Vec<(Socket, Peer)> {
+    pub(crate) fn take(&self) -> Vec<Newcomer> {
         // The mark goes before the list is read: what is given in between is taken now or later.
         if !self.full.load(Ordering::Relaxed) || !self.full.swap(false, Ordering::AcqRel) {
             return Vec::new();

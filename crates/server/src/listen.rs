@@ -1,4 +1,4 @@
-//! From `bind`, `port` and `unixsocket` to listening sockets.
+//! From `bind`, `port`, `tls-port` and `unixsocket` to listening sockets.
 //!
 //! Runs once, before the first worker starts. What must stay true: an address marked as optional
 //! may be missing on this machine, but a port that somebody else has is an error for every address.
@@ -23,30 +23,50 @@ impl fmt::Display for Unavailable {
     }
 }
 
+/// The sockets that are listened on.
+pub(crate) struct Listeners {
+    /// Those for TLS are the last.
+    pub(crate) all: Vec<Listener>,
+    /// How many are not for TLS. <= all.len()
+    pub(crate) plain: usize,
+}
+
 /// All sockets that the configuration asks for.
-pub(crate) fn listen(net: &Net) -> Result<Vec<Listener>, Unavailable> {
-    let backlog = i32::try_from(net.tcp_backlog).unwrap_or(i32::MAX);
-    let mut listeners = Vec::new();
+pub(crate) fn listen(net: &Net, tls_port: u16) -> Result<Listeners, Unavailable> {
+    let mut all = Vec::new();
     if net.port != 0 {
-        for bind in &net.bind {
-            listen_tcp(bind, net.port, backlog, &mut listeners)?;
-        }
-        if listeners.is_empty() && !net.bind.is_empty() && net.unix_socket.is_none() {
-            let what = format!("port {} (tcp)", net.port);
-            let error = io::Error::new(
-                io::ErrorKind::AddrNotAvailable,
-                "this machine has none of the addresses that `bind` names",
-            );
-            return Err(Unavailable { what, error });
-        }
+        listen_port(net, net.port, &mut all)?;
     }
+    let backlog = i32::try_from(net.tcp_backlog).unwrap_or(i32::MAX);
     if let Some(path) = &net.unix_socket {
         let listener = Listener::unix(path, net.unix_socket_mode, backlog).map_err(|error| {
             Unavailable { what: format!("unix socket {}", path.display()), error }
         })?;
-        listeners.push(listener);
+        all.push(listener);
     }
-    Ok(listeners)
+    let plain = all.len();
+    if tls_port != 0 {
+        listen_port(net, tls_port, &mut all)?;
+    }
+    Ok(Listeners { all, plain })
+}
+
+/// Listens on every address of `bind`.
+fn listen_port(net: &Net, port: u16, listeners: &mut Vec<Listener>) -> Result<(), Unavailable> {
+    let backlog = i32::try_from(net.tcp_backlog).unwrap_or(i32::MAX);
+    let before = listeners.len();
+    for bind in &net.bind {
+        listen_tcp(bind, port, backlog, listeners)?;
+    }
+    if listeners.len() == before && !net.bind.is_empty() && net.unix_socket.is_none() {
+        let what = format!("port {port} (tcp)");
+        let error = io::Error::new(
+            io::ErrorKind::AddrNotAvailable,
+            "this machine has none of the addresses that `bind` names",
+        );
+        return Err(Unavailable { what, error });
+    }
+    Ok(())
 }
 
 fn listen_tcp(
@@ -90,6 +110,11 @@ fn is_missing(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Without TLS.
+    fn listen(net: &Net) -> Result<Vec<Listener>, Unavailable> {
+        super::listen(net, 0).map(|listeners| listeners.all)
+    }
 
     fn net(bind: &[(&str, bool)], port: u16) -> Net {
         let mut net = caudal_engine::config::Config::default().net.clone();
@@ -141,6 +166,18 @@ mod tests {
         let error = listen(&net(&[("127.0.0.1", true)], port)).unwrap_err().to_string();
         assert!(error.contains("in use"), "{error}");
         assert_eq!(error.lines().count(), 1);
+    }
+
+    #[test]
+    fn the_listeners_for_tls_come_last() {
+        let (port, tls_port) = (free_port(), free_port());
+        let both = &net(&[("127.0.0.1", false), ("127.0.0.2", false)], port);
+        let listeners = super::listen(both, tls_port).unwrap();
+        assert_eq!(listeners.plain, 2);
+        let ports: Vec<_> = listeners.all.iter().map(|at| at.port().unwrap()).collect();
+        assert_eq!(ports, [port, port, tls_port, tls_port]);
+        let alone = super::listen(&net(&[("127.0.0.1", false)], 0), free_port()).unwrap();
+        assert_eq!((alone.plain, alone.all.len()), (0, 1));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod inbox;
 mod listen;
 mod log;
 mod startup;
+mod tls;
 mod worker;
 
 use std::io::{self, Write};
@@ -31,6 +32,8 @@ Examples:
        caudal --port 7000 --threads 4
        caudal /etc/redis/redis.conf --port 7000
        caudal --port 0 --unixsocket /run/caudal.sock --unixsocketperm 770
+       caudal --port 0 --tls-port 6379 --tls-cert-file server.crt --tls-key-file server.key \
+              --tls-ca-cert-file ca.crt
        caudal --io-backend epoll               instead of io_uring where that is to be had
 ";
 

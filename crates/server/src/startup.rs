@@ -14,11 +14,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use caudal_engine::config::{Config, IoBackend, STANDARD_INPUT, Supervised};
 use caudal_engine::{ConfigFile, Engine, Environment, LogSink, Usage};
-use caudal_reactor::{Acceptor, Arrival, Backend, Kind, Listener, Reactor, Signals};
+use caudal_reactor::{Acceptor, Arrival, Backend, Kind, Reactor, Signals};
 
 use crate::crew::Crew;
-use crate::listen;
+use crate::inbox::Newcomer;
+use crate::listen::{self, Listeners};
 use crate::log::Log;
+use crate::tls::Keeper;
 
 /// Descriptors beside those of connections: logs, event loops, listeners, files being read.
 const FILES_RESERVED: u64 = 32;
@@ -117,38 +119,67 @@ fn serve(
     raise_limits(&config, log);
     let (backend, kind) = choose_backend(config.process.io_backend, log)?;
     let threads = config.process.threads.map_or_else(cores, usize::from);
-    let listeners = listen::listen(&config.net).map_err(Fatal::new)?;
+    let keeper = keeper(&config, log)?;
+    let listeners = listen::listen(&config.net, config.tls.port).map_err(Fatal::new)?;
     let _pid_file = config.process.pid_file.as_deref().map(|path| PidFile::write(path, log));
     announce(&listeners, threads, kind, log);
     let supervised = config.process.supervised;
     let acl_file = config.security.acl_file.as_deref().map(acl_file);
-    let environment =
+    let mut environment =
         environment(threads, kind, config_file, acl_file, Arc::clone(log)).map_err(Fatal::new)?;
+    environment.encryption = keeper.clone().map(|keeper| keeper as _);
     let engine = Engine::new(config, environment);
     engine.load_users().map_err(|errors| {
         Fatal::new(format_args!("Aborting Caudal startup because of ACL errors: {errors}"))
     })?;
-    let acceptor = Acceptor::new(listeners, Some(signals)).map_err(Fatal::new)?;
-    let crew = Crew::start(&engine, threads, backend, &acceptor.waker())
+    let Listeners { all, plain } = listeners;
+    let acceptor = Acceptor::new(all, Some(signals)).map_err(Fatal::new)?;
+    let crew = Crew::start(&engine, threads, backend, keeper.as_ref(), &acceptor.waker())
         .map_err(|error| Fatal::new(format_args!("Can't start a worker: {error}")))?;
     log.notice("Ready to accept connections");
     tell_supervisor(supervised, "READY=1\nSTATUS=Ready to accept connections\n", log);
-    let outcome = accept(acceptor, crew, &engine, log);
+    let entrance = Entrance { acceptor, plain, keeper };
+    let outcome = accept(entrance, crew, &engine, log);
     tell_supervisor(supervised, "STOPPING=1\n", log);
     outcome
 }
 
+/// What connections to the TLS port are encrypted with; none without such a port.
+fn keeper(config: &Config, log: &Arc<Log>) -> Result<Option<Arc<Keeper>>, Fatal> {
+    if config.tls.port == 0 {
+        return Ok(None);
+    }
+    let keeper = Keeper::new(&config.tls, Arc::clone(log))
+        .map_err(|reason| Fatal::new(format_args!("Failed to configure TLS: {reason}")))?;
+    Ok(Some(Arc::new(keeper)))
+}
+
+/// Where connections come in.
+struct Entrance {
+    acceptor: Acceptor,
+    /// How many of the listeners, the first ones, are not for TLS.
+    plain: usize,
+    keeper: Option<Arc<Keeper>>,
+}
+
 /// The main thread's loop.
-fn accept(mut acceptor: Acceptor, crew: Crew, engine: &Engine, log: &Log) -> Result<(), Fatal> {
+fn accept(entrance: Entrance, crew: Crew, engine: &Engine, log: &Log) -> Result<(), Fatal> {
+    let Entrance { mut acceptor, plain, keeper } = entrance;
     let mut arrivals = Vec::new();
     let mut is_stopping = false;
     let mut complained: Option<Instant> = None;
     while !crew.is_gone() {
         acceptor.turn(Some(WATCH_INTERVAL), &mut arrivals).map_err(Fatal::new)?;
-        log.set_level(engine.config().log.level);
+        let config = engine.config();
+        log.set_level(config.log.level);
+        if let Some(keeper) = &keeper {
+            keeper.look(config.tls.reload_seconds);
+        }
         for arrival in arrivals.drain(..) {
             match arrival {
-                Arrival::Connection(socket, peer) => crew.give(socket, peer),
+                Arrival::Connection(socket, peer, listener) => {
+                    crew.give(Newcomer { socket, peer, is_encrypted: listener >= plain });
+                }
                 Arrival::Refused(_) if complained.is_some_and(|at| at.elapsed() < QUIET) => {}
                 Arrival::Refused(error) => {
                     complained = Some(Instant::now());
@@ -221,8 +252,12 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn announce(listeners: &[Listener], threads: usize, kind: Kind, log: &Log) {
-    let names: Vec<String> = listeners.iter().map(ToString::to_string).collect();
+fn announce(listeners: &Listeners, threads: usize, kind: Kind, log: &Log) {
+    let name = |(index, listener)| {
+        let how = if index < listeners.plain { "" } else { " (TLS)" };
+        format!("{listener}{how}")
+    };
+    let names: Vec<String> = listeners.all.iter().enumerate().map(name).collect();
     let process_id = std::process::id();
     log.notice(format_args!("Caudal {} starts, PID: {process_id}", env!("CARGO_PKG_VERSION")));
     log.notice(format_args!("Listening on {}", names.join(", ")));
@@ -265,6 +300,7 @@ fn environment(
         config_file,
         acl_file,
         entropy,
+        encryption: None,
     })
 }
 

@@ -2,8 +2,9 @@
 //!
 //! The middle of a request's path, and a page long: the reactor says what is ready, the bytes go
 //! into the engine's input buffers, the engine runs one turn, and what it has to say is sent, once
-//! a connection. What must stay true: nothing here waits but the reactor's turn; the clock is read
-//! once a turn; a connection's end is told to the engine exactly once.
+//! a connection. Connections to the TLS port have a tunnel between the two. What must stay true:
+//! nothing here waits but the reactor's turn; the clock is read once a turn; a connection's end is
+//! told to the engine exactly once.
 
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
@@ -15,10 +16,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use caudal_engine::{self as engine, Close, Engine, Now, Open};
 use caudal_reactor::{Event, Keepalive, Peer, Reactor, Received, Socket, Token};
 
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Newcomer};
+use crate::tls::{Keeper, Tunnels};
 
 /// Pieces of output sent by one call. Most outputs are one piece.
 const SLICES: usize = 16;
+
+/// Ciphertext received by one call: two records. It is decrypted before the next one.
+const CIPHERTEXT_BYTES: usize = 32 << 10;
 
 /// One worker.
 pub(crate) struct Worker {
@@ -33,11 +38,21 @@ impl Worker {
         mut engine: engine::Worker,
         reactor: Reactor,
         inbox: Arc<Inbox>,
+        keeper: Option<Arc<Keeper>>,
     ) -> Self {
         let clock = Clock::new();
         let now = clock.now();
-        let (events, outgoing) = (Vec::new(), Vec::new());
-        let sockets = Sockets { store, reactor, inbox, clock, now, events, outgoing };
+        let sockets = Sockets {
+            store,
+            reactor,
+            inbox,
+            clock,
+            now,
+            events: Vec::new(),
+            outgoing: Vec::new(),
+            tunnels: Tunnels::new(keeper),
+            ciphertext: Vec::new(),
+        };
         let sockets = Rc::new(RefCell::new(sockets));
         let shared = Rc::clone(&sockets);
         // The engine's turn runs with the sockets put down: a script that runs too long picks them
@@ -65,8 +80,10 @@ impl Worker {
         if self.engine.has_ready() {
             return Some(Duration::ZERO);
         }
-        let due_us = self.engine.next_timer()?;
-        let now_us = self.sockets.borrow().now.monotonic_us;
+        let sockets = self.sockets.borrow();
+        let timers = [self.engine.next_timer(), sockets.tunnels.next_deadline_us()];
+        let due_us = timers.into_iter().flatten().min()?;
+        let now_us = sockets.now.monotonic_us;
         Some(Duration::from_micros(due_us.saturating_sub(now_us)))
     }
 }
@@ -80,6 +97,9 @@ struct Sockets {
     now: Now,
     events: Vec<Event>,
     outgoing: Vec<engine::Token>,
+    tunnels: Tunnels,
+    /// Received and about to be decrypted; empty between connections.
+    ciphertext: Vec<u8>,
 }
 
 impl Sockets {
@@ -91,14 +111,17 @@ impl Sockets {
     ) -> io::Result<Now> {
         self.reactor.turn(timeout, &mut self.events)?;
         self.now = self.clock.now();
-        for (socket, peer) in self.inbox.take() {
-            self.on_arrival(engine, socket, peer);
+        for newcomer in self.inbox.take() {
+            self.on_arrival(engine, newcomer);
         }
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
             self.on_event(engine, event);
         }
         self.events = events;
+        while let Some(token) = self.tunnels.next_late(self.now.monotonic_us) {
+            self.close(engine, token);
+        }
         Ok(self.now)
     }
 
@@ -112,6 +135,8 @@ impl Sockets {
             }
         }
         self.outgoing = outgoing;
+        let reactor = &mut self.reactor;
+        self.tunnels.call(|token| reactor.resume(reactor_token(token)));
     }
 
     /// A turn in the middle of a script that runs too long.
@@ -137,7 +162,8 @@ impl Sockets {
         }
     }
 
-    fn on_arrival(&mut self, engine: &mut engine::Worker, socket: Socket, peer: Peer) {
+    fn on_arrival(&mut self, engine: &mut engine::Worker, newcomer: Newcomer) {
+        let Newcomer { socket, peer, is_encrypted } = newcomer;
         if let Peer::Tcp { .. } = peer {
             // Options make a connection better, not possible: one without them is served as well.
             let _ = socket.set_no_delay();
@@ -147,11 +173,18 @@ impl Sockets {
         }
         match engine.open(describe(&peer, &socket), self.now) {
             Open::Refused(reply) => {
-                socket.dismiss(&reply);
+                // A peer that wants TLS could not read it.
+                socket.dismiss(if is_encrypted { &[] } else { &reply });
                 self.inbox.released();
             }
             Open::Accepted(token) => {
-                if self.reactor.attach(reactor_token(token), socket).is_err() {
+                let now_us = self.now.monotonic_us;
+                let settings = &self.store.config().tls;
+                if is_encrypted && self.tunnels.add(token, settings, now_us).is_err() {
+                    engine.closed(token);
+                    self.inbox.released();
+                } else if self.reactor.attach(reactor_token(token), socket).is_err() {
+                    drop(self.tunnels.remove(token));
                     engine.closed(token);
                     self.inbox.released();
                 }
@@ -161,6 +194,9 @@ impl Sockets {
 
     fn on_readable(&mut self, engine: &mut engine::Worker, at: Token) {
         let token = at.index();
+        if self.tunnels.find(token).is_some() {
+            return self.on_ciphertext(engine, at);
+        }
         match self.reactor.receive(at, engine.input(token)) {
             Received::Bytes(bytes) => engine.received(token, bytes),
             Received::Nothing => {}
@@ -169,33 +205,105 @@ impl Sockets {
         }
     }
 
-    /// Sends what a connection has to say, as far as the peer takes it, and follows its wishes.
-    fn settle(&mut self, engine: &mut engine::Worker, token: engine::Token) {
+    fn on_ciphertext(&mut self, engine: &mut engine::Worker, at: Token) {
+        let token = at.index();
+        let Some(tunnel) = self.tunnels.find(token) else { return };
+        let is_shaking_hands = tunnel.is_shaking_hands();
+        if is_shaking_hands && !self.tunnels.may_step(token) {
+            return self.reactor.pause(at);
+        }
+        self.ciphertext.clear();
+        self.ciphertext.reserve(CIPHERTEXT_BYTES);
+        match self.reactor.receive(at, &mut self.ciphertext) {
+            Received::Bytes(_) => self.decrypt(engine, token),
+            Received::Nothing => {}
+            Received::Closed if is_shaking_hands => self.close(engine, token),
+            // Without a goodbye it may have been cut off; the commands that came whole are run, as
+            // of a connection that is not encrypted.
+            Received::Closed => engine.ended(token),
+            Received::Failed(_) => self.close(engine, token),
+        }
+    }
+
+    /// Gives the engine what is in the received ciphertext.
+    fn decrypt(&mut self, engine: &mut engine::Worker, token: engine::Token) {
+        let Some(tunnel) = self.tunnels.find(token) else { return };
+        let heard = tunnel.hear(&self.ciphertext, |plaintext| {
+            engine.input(token).extend_from_slice(plaintext);
+            engine.received(token, plaintext.len());
+        });
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(reason) => {
+                self.tunnels.tell_failure(&engine.address(token), &reason);
+                return self.close(engine, token);
+            }
+        };
+        if heard.shook_hands {
+            self.tunnels.on_handshake(token);
+            self.sign_on(engine, token);
+        }
+        if heard.has_ended {
+            engine.ended(token);
+        }
+        if heard.wants_send {
+            self.settle(engine, token);
+        }
+    }
+
+    /// Makes a connection the user's whom its certificate names.
+    fn sign_on(&mut self, engine: &mut engine::Worker, token: engine::Token) {
+        if let Some(kind) = self.store.config().tls.user_name
+            && let Some(tunnel) = self.tunnels.find(token)
+        {
+            engine.certified(token, &tunnel.names(kind));
+        }
+    }
+
+    /// Sends output as far as the peer takes it: how much left the engine, and whether all did and
+    /// is encrypted and sent.
+    fn send_output(
+        &mut self,
+        engine: &mut engine::Worker,
+        token: engine::Token,
+    ) -> io::Result<(usize, bool)> {
         let at = reactor_token(token);
         let output = engine.output(token);
+        if let Some(tunnel) = self.tunnels.find(token) {
+            let sent = tunnel.send(output, |slices| self.reactor.send(at, slices))?;
+            return Ok((sent, output.is_empty() && tunnel.is_drained()));
+        }
         let mut sent = 0;
         while !output.is_empty() {
             let mut slices = [IoSlice::new(&[]); SLICES];
             let filled = output.slices(&mut slices);
             let slices = &slices[..filled];
             let offered: usize = slices.iter().map(|slice| slice.len()).sum();
-            let Ok(taken) = self.reactor.send(at, slices) else {
-                return self.close(engine, token);
-            };
+            let taken = self.reactor.send(at, slices)?;
             output.advance(taken);
             sent += taken;
             if taken < offered {
                 break;
             }
         }
-        let is_flushed = output.is_empty();
+        Ok((sent, output.is_empty()))
+    }
+
+    /// Sends what a connection has to say, as far as the peer takes it, and follows its wishes.
+    fn settle(&mut self, engine: &mut engine::Worker, token: engine::Token) {
+        let at = reactor_token(token);
+        let Ok((sent, is_flushed)) = self.send_output(engine, token) else {
+            return self.close(engine, token);
+        };
         if sent > 0 {
             engine.sent(token, sent);
         }
         let status = engine.status(token);
         match status.close {
             Close::Now => self.close(engine, token),
-            Close::AfterFlush if is_flushed && self.reactor.is_flushed(at) => {
+            Close::AfterFlush
+                if is_flushed && self.says_goodbye(token) && self.reactor.is_flushed(at) =>
+            {
                 self.close(engine, token);
             }
             _ if status.wants_read => self.reactor.resume(at),
@@ -203,8 +311,20 @@ impl Sockets {
         }
     }
 
+    /// Whether a connection that is to be closed has taken its leave of the peer.
+    fn says_goodbye(&mut self, token: engine::Token) -> bool {
+        let Some(tunnel) = self.tunnels.find(token) else { return true };
+        let said = tunnel.say_goodbye(|slices| self.reactor.send(reactor_token(token), slices));
+        // To a peer that is gone there is nothing to say.
+        said.is_err() || tunnel.is_drained()
+    }
+
     fn close(&mut self, engine: &mut engine::Worker, token: engine::Token) {
-        self.reactor.detach(reactor_token(token));
+        let at = reactor_token(token);
+        match self.tunnels.remove(token) {
+            Some(tunnel) => self.reactor.part(at, &tunnel.last_word()),
+            None => self.reactor.detach(at),
+        }
         engine.closed(token);
         self.inbox.released();
     }

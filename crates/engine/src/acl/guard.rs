@@ -13,7 +13,7 @@ use crate::connection::{Close, Connection, State};
 use crate::pubsub::Topic;
 use crate::session::client_line;
 use crate::stats;
-use crate::worker::Worker;
+use crate::worker::{Token, Worker};
 use caudal_commands::{Args, Error, Flags};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,7 +30,9 @@ impl Denial {
             Reason::Database => return b"No permissions to access database".to_vec(),
             Reason::Key => return b"No permissions to access a key".to_vec(),
             Reason::Channel => return b"No permissions to access a channel".to_vec(),
-            Reason::Password => unreachable!("signing on is no command's check"),
+            Reason::Password | Reason::Certificate => {
+                unreachable!("signing on is no command's check")
+            }
         };
         let (user, right) = ([b"User ", user].concat(), format!(" has no permissions to {right}"));
         [&user, right.as_bytes(), object, after.as_bytes()].concat()
@@ -137,6 +139,7 @@ impl Worker {
             Reason::Key => &stats.keys_denied,
             Reason::Channel => &stats.channels_denied,
             Reason::Password => &stats.auth_refused,
+            Reason::Certificate => &stats.certificates_refused,
         };
         stats::add(counter, 1);
         let now_ms = self.now.unix_ms;
@@ -162,6 +165,21 @@ impl Worker {
         connection.authenticated = true;
         connection.user_version = self.users.version;
         connection.unrestricted_in = 0;
+    }
+
+    /// A connection's peer has shown a certificate with these names: it signs on as the first that
+    /// is an enabled user's. If none is, it stays what it was, and may sign on with a password.
+    pub fn certified(&mut self, token: Token, names: &[String]) {
+        self.follow_users();
+        let Some(mut connection) = self.connections[token].take() else { return };
+        let mut users = names.iter().filter_map(|name| self.users.find(name.as_bytes()));
+        if let Some(user) = users.find(|user| user.is_enabled).map(Arc::clone) {
+            self.sign_on(&mut connection, user);
+        } else if let Some(name) = names.first() {
+            let what = (Reason::Certificate, Scene::TopLevel);
+            self.log_denial(&connection.info, what, name.as_bytes(), name.as_bytes());
+        }
+        self.connections[token] = Some(connection);
     }
 
     /// Makes a connection what it is before anybody signs on.

@@ -64,6 +64,8 @@ pub(crate) enum Reason {
     Channel,
     /// Signing on: a wrong name or password.
     Password,
+    /// Signing on with a certificate: there is no such user, or it is disabled.
+    Certificate,
 }
 
 impl User {

@@ -85,8 +85,8 @@ pub enum ConfigError {
     },
     /// No client could ever connect.
     #[error(
-        "Configured to not listen anywhere, exiting. Give a 'port' and a 'bind' address, or a \
-         'unixsocket'."
+        "Configured to not listen anywhere, exiting. Give a 'port' or a 'tls-port' and a 'bind' \
+         address, or a 'unixsocket'."
     )]
     NowhereToListen,
     /// Users in two places.
@@ -299,7 +299,8 @@ impl<'a> Loader<'a> {
             return Err(ConfigError::Conflict { directive, reason });
         }
         let net = &settings.net;
-        if (net.port == 0 || net.bind.is_empty()) && net.unix_socket.is_none() {
+        let has_port = net.port != 0 || settings.tls.port != 0;
+        if (!has_port || net.bind.is_empty()) && net.unix_socket.is_none() {
             return Err(ConfigError::NowhereToListen);
         }
         if !self.users.is_empty() && settings.security.acl_file.is_some() {

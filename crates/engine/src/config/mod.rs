@@ -17,7 +17,7 @@
 //! | `load`, `arguments` | files and the command line to a configuration |
 //! | `set` | CONFIG SET |
 //! | `rewrite` | CONFIG REWRITE |
-//! | `settings` | values as typed fields |
+//! | `settings`, `tls` | values as typed fields |
 //! | `documentation` | the table as a page |
 
 mod arguments;
@@ -31,6 +31,7 @@ mod special;
 mod table;
 #[cfg(test)]
 mod tests;
+pub(crate) mod tls;
 mod value;
 
 pub use directive::{Directive, Kind, Line, Mutability, Standing};
@@ -42,6 +43,7 @@ pub use settings::{
     Process, Security, Settings, Supervised,
 };
 pub use special::{ClientLimits, Events, OutputLimit};
+pub use tls::{ClientCertificates, Sessions, Tls, UserName};
 pub(crate) use value::parse_memory;
 
 use caudal_text::glob;

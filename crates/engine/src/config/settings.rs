@@ -10,12 +10,15 @@ use std::path::PathBuf;
 use super::directive::Value;
 use super::special::{ClientLimits, Events};
 use super::table;
+use super::tls::{ClientCertificates, SESSIONS_MAX, Sessions, Tls, UserName};
 
 /// Every setting that has an effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// Where and how the server listens.
     pub net: Net,
+    /// How connections are encrypted.
+    pub tls: Tls,
     /// What clients may use.
     pub clients: Clients,
     /// Up to which size values are packed.
@@ -264,6 +267,7 @@ impl Settings {
         let view = View { values };
         Settings {
             net: view.net(),
+            tls: view.tls(),
             clients: view.clients(),
             limits: view.limits(),
             memory: view.memory(),
@@ -304,6 +308,39 @@ impl View<'_> {
             protected_mode: self.flag("protected-mode"),
             tcp_backlog: self.number("tcp-backlog"),
             tcp_keepalive_seconds: non_zero(self.number("tcp-keepalive")),
+        }
+    }
+
+    fn tls(&self) -> Tls {
+        let count_max = self.number("tls-session-cache-size");
+        let sessions = Sessions {
+            count_max: if count_max == 0 { SESSIONS_MAX } else { SESSIONS_MAX.min(count_max) },
+            seconds_max: self.number("tls-session-cache-timeout"),
+        };
+        Tls {
+            port: self.number("tls-port"),
+            certificate_file: self.path("tls-cert-file"),
+            key_file: self.path("tls-key-file"),
+            authority_file: self.path("tls-ca-cert-file"),
+            authority_directory: self.path("tls-ca-cert-dir"),
+            clients: match self.choice("tls-auth-clients") {
+                "no" => ClientCertificates::No,
+                "optional" => ClientCertificates::Optional,
+                _ => ClientCertificates::Required,
+            },
+            user_name: match self.choice("tls-auth-clients-user") {
+                "CN" => Some(UserName::CommonName),
+                "URI" => Some(UserName::Uri),
+                _ => None,
+            },
+            protocols: self.text("tls-protocols").to_owned(),
+            ciphers: self.text("tls-ciphers").to_owned(),
+            cipher_suites: self.text("tls-ciphersuites").to_owned(),
+            prefers_own_order: self.flag("tls-prefer-server-ciphers"),
+            sessions: self.flag("tls-session-caching").then_some(sessions),
+            reload_seconds: non_zero(self.number("tls-auto-reload-interval")),
+            handshakes_per_turn: self.number("max-new-tls-connections-per-cycle"),
+            handshake_seconds_max: self.number("tls-handshake-timeout"),
         }
     }
 

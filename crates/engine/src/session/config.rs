@@ -1,6 +1,6 @@
 //! CONFIG GET, SET, RESETSTAT, REWRITE. The module `config` does the work.
 
-use crate::config::{Config, Peer, SetError};
+use crate::config::{Config, Peer, SetError, tls};
 use crate::session::{
     ALL_NODES_SUCCEED, DONE, Outcome, Session, SessionCommand, acl, help, on_server,
 };
@@ -60,15 +60,23 @@ fn set(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     let peer = &session.connection.info.peer;
     let peer = if peer.loopback || peer.unix { Peer::Local } else { Peer::Remote };
     let mut password = None;
+    let engine = session.engine;
     let change = |config: &mut Config| {
         let changes = config.set(&pairs, peer)?;
+        let material = changes.iter().find(|change| tls::is_material(change.directive));
+        if let Some(change) = material
+            && let Some(encryption) = &engine.environment.encryption
+        {
+            let useless = |_| SetError::Refused {
+                name: change.directive.to_owned(),
+                reason: "Unable to update TLS configuration. Check server logs.".to_owned(),
+            };
+            encryption.renew(&config.tls).map_err(useless)?;
+        }
         password = changes.into_iter().find(|change| change.directive == "requirepass");
         Ok(())
     };
-    session
-        .engine
-        .change_config(change)
-        .map_err(|error: SetError| Error::new(error.to_string()))?;
+    engine.change_config(change).map_err(|error: SetError| Error::new(error.to_string()))?;
     if let Some(change) = password {
         session.set_default_password(change.value.as_bytes());
     }

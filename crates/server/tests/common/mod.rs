@@ -18,6 +18,9 @@ pub(crate) const CAUDAL: &str = env!("CARGO_BIN_EXE_caudal");
 /// Long enough for the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Among a server's arguments: a port that is free. See [`Server::tls_port`].
+pub(crate) const TLS_PORT: &str = "<a free port>";
+
 const READY: &str = "Ready to accept connections";
 /// Somebody else may take a port between finding and using it, but not so often.
 const ATTEMPTS: usize = 20;
@@ -55,6 +58,8 @@ pub(crate) fn each_shape(arguments: &[&str], test: impl Fn(&Server)) {
 pub(crate) struct Server {
     child: Child,
     pub(crate) port: u16,
+    /// What [`TLS_PORT`] among the arguments stood for.
+    pub(crate) tls_port: u16,
     /// What it said until it was ready.
     pub(crate) said: String,
     pub(crate) shape: Option<Shape>,
@@ -75,6 +80,14 @@ impl Server {
         Ok(server)
     }
 
+    /// Starts it without a plain port.
+    pub(crate) fn start_alone(arguments: &[&str]) -> Self {
+        // The last word on a directive wins: the harness gives a port, and this takes it away.
+        Self::start_with(arguments, |command| {
+            command.args(["--port", "0"]);
+        })
+    }
+
     pub(crate) fn start_with(arguments: &[&str], adjust: impl Fn(&mut Command)) -> Self {
         Self::try_start(CAUDAL, arguments, adjust).unwrap_or_else(|said| panic!("{said}"))
     }
@@ -91,16 +104,20 @@ impl Server {
         adjust: impl Fn(&mut Command),
     ) -> Result<Self, String> {
         for _ in 0..ATTEMPTS {
-            let port = free_port();
+            let (port, tls_port) = (free_port(), free_port());
             let mut command = Command::new(program);
-            command.args(arguments).args(["--port", &port.to_string(), "--bind", "127.0.0.1"]);
+            let tls = tls_port.to_string();
+            let arguments = arguments.iter();
+            command.args(arguments.map(|word| if *word == TLS_PORT { &tls } else { *word }));
+            command.args(["--port", &port.to_string(), "--bind", "127.0.0.1"]);
             command.stdout(Stdio::piped());
             command.current_dir(std::env::temp_dir());
             adjust(&mut command);
             let mut child = command.spawn().unwrap();
             let output = BufReader::new(child.stdout.take().unwrap());
             // From here on the process ends with this value, whatever happens.
-            let mut server = Self { child, port, said: String::new(), shape: None, output };
+            let mut server =
+                Self { child, port, tls_port, said: String::new(), shape: None, output };
             while !server.said.contains(READY) {
                 if server.output.read_line(&mut server.said).unwrap() == 0 {
                     break;

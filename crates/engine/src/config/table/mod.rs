@@ -27,7 +27,6 @@ const PERSISTENCE: &str = "persistence";
 const REPLICATION: &str = "replication";
 const CLUSTER: &str = "cluster mode";
 const EVICTION: &str = "eviction";
-const TLS: &str = "TLS";
 
 /// Bounds that many rows share; error texts show them, so they are Valkey's.
 const MAX_I32: i64 = i32::MAX as i64;

@@ -147,6 +147,7 @@ fn reason(reason: Reason) -> &'static [u8] {
         Reason::Key => b"key",
         Reason::Channel => b"channel",
         Reason::Password => b"auth",
+        Reason::Certificate => b"tls-cert",
     }
 }
 

@@ -157,7 +157,7 @@ fn on_denials(engine: &Engine, text: &mut Text) {
     text.field("acl_access_denied_cmd", engine.sum(|at| &at.stats.commands_denied));
     text.field("acl_access_denied_key", engine.sum(|at| &at.stats.keys_denied));
     text.field("acl_access_denied_channel", engine.sum(|at| &at.stats.channels_denied));
-    text.field("acl_access_denied_tls_cert", 0);
+    text.field("acl_access_denied_tls_cert", engine.sum(|at| &at.stats.certificates_refused));
     text.field("acl_access_denied_db", engine.sum(|at| &at.stats.databases_denied));
     text.field("commands_parked_on_busy_slots", engine.sum(|at| &at.stats.parked));
 }

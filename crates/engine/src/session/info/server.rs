@@ -1,6 +1,7 @@
 //! The sections that say what the server is: server, persistence, replication, CPU.
 
 use super::Text;
+use crate::config::Config;
 use crate::session::{Session, server};
 use std::time::Duration;
 
@@ -29,7 +30,8 @@ pub(super) fn server(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("process_id", environment.process_id);
     text.field("process_supervised", supervised(config.process.supervised));
     text.field("run_id", &environment.run_id);
-    text.field("tcp_port", config.net.port);
+    let port = if config.net.port == 0 { config.tls.port } else { config.net.port };
+    text.field("tcp_port", port);
     let micros = now.unix_ms * 1000 + u64::from(now.unix_us_rest);
     text.field("server_time_usec", micros);
     text.field("uptime_in_seconds", uptime);
@@ -43,20 +45,39 @@ pub(super) fn server(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("config_file", file.unwrap_or_default());
     text.field("io_threads_active", 0);
     text.field("availability_zone", "");
-    if config.net.port != 0 && !config.net.bind.is_empty() {
-        let mark = |optional| if optional { "-" } else { "" };
-        let binds = config.net.bind.iter();
-        let binds = binds.map(|at| format!("bind={}{}", mark(at.optional), at.address));
-        let binds = binds.collect::<Vec<_>>().join(",");
-        text.field("listener0", format_args!("name=tcp,{binds},port={}", config.net.port));
+    listeners(&config, text);
+}
+
+/// A line for each kind of socket that is listened on, with Valkey's number of the kind.
+fn listeners(config: &Config, text: &mut Text) {
+    let mark = |optional| if optional { "-" } else { "" };
+    let binds = config.net.bind.iter();
+    let binds = binds.map(|at| format!(",bind={}{}", mark(at.optional), at.address));
+    let binds = binds.collect::<String>();
+    let ports = [("listener0", "tcp", config.net.port), ("listener2", "tls", config.tls.port)];
+    let [tcp, tls] = ports.map(|(number, name, port)| {
+        let is_open = port != 0 && !binds.is_empty();
+        is_open.then(|| (number, format!("name={name}{binds},port={port}")))
+    });
+    let unix = config.net.unix_socket.as_ref();
+    let unix = unix.map(|path| ("listener1", format!("name=unix,bind={}", path.display())));
+    for (number, line) in [tcp, unix, tls].into_iter().flatten() {
+        text.field(number, line);
     }
 }
 
-/// There are no certificates.
-pub(super) fn tls(_: &mut Session<'_, '_>, text: &mut Text) {
-    for whose in ["server_cert", "client_cert", "ca_cert"] {
-        text.field(&format!("tls_{whose}_serial"), "none");
-        text.field(&format!("tls_{whose}_expires_in_seconds"), 0);
+/// The certificates in use. There is none for a client's part yet.
+pub(super) fn tls(session: &mut Session<'_, '_>, text: &mut Text) {
+    let encryption = session.engine.environment.encryption.as_ref();
+    let used = encryption.map(|encryption| encryption.certificates()).unwrap_or_default();
+    let now = session.worker.now.unix_ms / 1000;
+    for (whose, certificate) in
+        [("server_cert", used.server), ("client_cert", None), ("ca_cert", used.authority)]
+    {
+        let serial = certificate.as_ref().map_or("none", |it| it.serial.as_str());
+        let left = certificate.as_ref().map_or(0, |it| it.expires.saturating_sub(now));
+        text.field(&format!("tls_{whose}_serial"), serial);
+        text.field(&format!("tls_{whose}_expires_in_seconds"), left);
     }
 }
 
