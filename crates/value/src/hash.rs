@@ -94,6 +94,12 @@ impl Hash {
         Alive::new(self, now)
     }
 
+    /// Whether some field has a moment.
+    #[inline]
+    pub fn is_timed(&self) -> bool {
+        matches!(self.form, Form::Timed(_))
+    }
+
     /// The lowest moment of any field; none if no field has one.
     #[inline]
     pub fn first_moment(&self) -> Option<u64> {
