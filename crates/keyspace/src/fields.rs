@@ -123,7 +123,6 @@ impl Keys<'_, '_> {
     ) -> Result<Option<R>, WrongType> {
         let (limits, now) = (self.limits, self.now);
         let Some(record) = self.record_mut(key) else { return Ok(None) };
-        let expiry = record.expiry();
         let Some(Object::Hash(hash)) = record.into_object() else { return Err(WrongType) };
         let before = hash.first_moment();
         let mut edit = HashMut { hash, limits, now, dead: Vec::new() };
@@ -131,8 +130,7 @@ impl Keys<'_, '_> {
         let HashMut { hash, dead, .. } = edit;
         let at = hash.first_moment();
         if before.is_some() || at.is_some() {
-            let ends = |fields| Ends { key: expiry, fields };
-            self.settle_hash(key, (ends(before), ends(at)), &dead);
+            self.settle_hash(key, before, &dead);
         }
         Ok(Some(result))
     }
@@ -165,11 +163,14 @@ impl Keys<'_, '_> {
 
     /// What follows from a change of a hash that had or has moments.
     #[cold]
-    fn settle_hash(&mut self, key: &Key<'_>, ends: (Ends, Ends), dead: &[Box<[u8]>]) {
+    fn settle_hash(&mut self, key: &Key<'_>, before: Option<Millis>, dead: &[Box<[u8]>]) {
         let guard = self.held.at_mut(self.place(key)).expect("a command's keys are locked");
-        index_expiry(guard, key, ends, self.keyspace, self.counters);
+        let now = guard.table().find(key.hash, key.bytes).map(Ends::of).unwrap_or_default();
+        let before = Ends { fields: before, ..now };
+        index_expiry(guard, key, (before, now), self.keyspace, self.counters);
         if !dead.is_empty() {
-            tell_dead(self.database, key, dead, self.counters, self.effects);
+            let event = Event::hash("hexpired");
+            tell_dead((self.database, key), dead, event, self.counters, self.effects);
             self.touch(key);
         }
     }
@@ -177,9 +178,9 @@ impl Keys<'_, '_> {
 
 /// Notes that fields of a hash are gone because they were past their moment.
 fn tell_dead(
-    database: u8,
-    key: &Key<'_>,
+    (database, key): (u8, &Key<'_>),
     dead: &[Box<[u8]>],
+    event: Event,
     counters: &Counters,
     effects: &mut Effects,
 ) {
@@ -189,7 +190,7 @@ fn tell_dead(
         words.extend(dead.iter().map(|field| &**field));
         effects.push(database, words.into_iter());
     }
-    effects.news.tell(database, key.bytes, Event::hash("hexpired"));
+    effects.news.tell(database, key.bytes, event);
 }
 
 /// Takes up to `max` fields of a hash away that are past their moment; the key too, if it was the
@@ -224,7 +225,7 @@ pub(crate) fn lapse(
         side.trackers.touch(key.bytes, 0, &effects.news);
     }
     effects.news.note_change(key.bytes, 0);
-    tell_dead(database, key, &dead, counters, effects);
+    tell_dead((database, key), &dead, Event::FIELDS_EXPIRED, counters, effects);
     if is_empty {
         effects.news.tell(database, key.bytes, Event::DEL);
     }

@@ -62,6 +62,8 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     })?;
     let Some(changed) = changed else {
         change?;
+        // Counted and told as a miss: it reads.
+        context.keys.find(&key);
         context.reply.array(args.len() - first);
         args.from(first).for_each(|_| context.reply.null());
         return DONE;

@@ -171,8 +171,9 @@ fn remove(
     let events = ["hset", "hexpire", "hexpired"].map(Event::hash);
     if removed.is_empty() {
         // Who watches the key has seen no change.
-        let gone = is_new.then_some(Event::DEL);
-        events.into_iter().chain(gone).for_each(|event| context.keys.tell(key, event));
+        let (new, gone) = (is_new.then_some(Event::NEW), is_new.then_some(Event::DEL));
+        let events = new.into_iter().chain(events).chain(gone);
+        events.for_each(|event| context.keys.tell(key, event));
     } else {
         let [set, expire, expired] = events;
         context.keys.changed(key, set);
