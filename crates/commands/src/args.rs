@@ -51,6 +51,11 @@ impl<'a> Args<'a> {
         (first.min(self.len())..self.len()).map(move |index| self.at(index))
     }
 
+    /// The words before `end`.
+    pub fn until(self, end: usize) -> Args<'a> {
+        Args { spans: &self.spans[..end], ..self }
+    }
+
     /// Whether the word at `index` is `word` in any case.
     #[inline]
     pub fn is(self, index: usize, word: &str) -> bool {

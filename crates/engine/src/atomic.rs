@@ -163,7 +163,7 @@ struct Before {
     effects: Begun,
     database: u8,
     changes: u64,
-    statistics: [u64; 3],
+    statistics: [u64; 4],
 }
 
 impl Worker {

@@ -75,13 +75,14 @@ impl Cycle {
 }
 
 impl Worker {
-    /// Removes the keys that the batch's readers found past their expiry. A busy slot is left to
-    /// the cycle.
+    /// Removes the keys, and fields, that the batch's readers found past their expiry. A busy slot
+    /// is left to the cycle.
     pub(crate) fn remove_stale(&mut self, engine: &Engine) {
         if self.stale.is_empty() {
             return;
         }
-        let stale = self.stale.take();
+        // Reading alone does not end a field for those who look into what expiry does.
+        let stale = self.stale.take(engine.reclaims_expired.load(Relaxed));
         if engine.pause.is_on(self.now.unix_ms) {
             return;
         }

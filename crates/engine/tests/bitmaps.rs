@@ -112,7 +112,12 @@ fn finding_knows_the_zeros_behind_the_string() {
         BITPOS e 0 -> :-1
         BITPOS z 2 -> -ERR The bit argument must be 1 or 0.
         BITPOS z x -> -ERR value is not an integer or out of range
-        BITPOS z 0 1 2 foo -> -ERR syntax error"#,
+        BITPOS z 0 1 2 foo -> -ERR syntax error
+        BITPOS z 0 1 x foo -> -ERR syntax error
+        BITPOS z 0 x 2 foo -> -ERR value is not an integer or out of range
+        BITPOS z 0 x 2 BIT more -> -ERR syntax error
+        BITCOUNT z 1 x foo -> -ERR syntax error
+        BITCOUNT z x 2 foo -> -ERR value is not an integer or out of range"#,
     );
 }
 

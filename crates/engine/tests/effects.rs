@@ -120,6 +120,9 @@ impl Store {
         for database in 0..2 {
             self.local.say(self.keeper, &format!("SELECT {database}"));
             self.local.call(self.keeper, &command);
+            for name in &self.words {
+                reclaim_fields(&mut self.local, self.keeper, name);
+            }
         }
     }
 
@@ -154,6 +157,18 @@ impl Store {
 }
 
 /// The frames of a stream that ends with one.
+/// Lets fields past their moment go: whoever does not see one has it taken away, with some others.
+fn reclaim_fields(local: &mut Local, client: Client, key: &[u8]) {
+    loop {
+        let seen = local.call(client, &[b"HKEYS", key]);
+        let count = local.call(client, &[b"HLEN", key]);
+        match (seen, count) {
+            (Frame::Array(seen), Frame::Integer(count)) if seen.len() as i64 != count => {}
+            _ => break,
+        }
+    }
+}
+
 fn frames(mut bytes: &[u8]) -> Vec<Frame> {
     let mut frames = Vec::new();
     while !bytes.is_empty() {

@@ -114,6 +114,49 @@ fn a_key_whose_time_is_over_is_told_of_whoever_finds_it() {
 }
 
 #[test]
+fn fields_of_a_hash_expire_with_their_events() {
+    let (mut local, writer, listener) = listening("Egxhnm");
+    let lines =
+        ["HSETEX h PX 100 FIELDS 2 a 1 b 2", "HEXPIRE h 1 NX FIELDS 1 a", "HPERSIST h FIELDS 1 a"];
+    let expected = ["h new", "h hset", "h hexpire", "h hpersist"];
+    assert_eq!(events(&mut local, writer, listener, &lines), expected);
+    let lines =
+        ["HGETEX h PX 100 FIELDS 1 a", "HGETEX h PERSIST FIELDS 1 a", "HGETEX none FIELDS 1 a"];
+    let expected = ["h hexpire", "h hpersist", "none keymiss"];
+    assert_eq!(events(&mut local, writer, listener, &lines), expected);
+    let lines = ["HEXPIRE h 0 FIELDS 1 a", "HSET h c 1", "HGETEX h PXAT 1 FIELDS 1 c"];
+    let expected = ["h hexpired", "h hset", "h hexpired"];
+    assert_eq!(events(&mut local, writer, listener, &lines), expected);
+    let lines = ["HSETEX h PXAT 1 FIELDS 1 c 1", "HSETEX none PXAT 1 FIELDS 1 c 1"];
+    let past = ["hset", "hexpire", "hexpired"];
+    let expected: Vec<String> = past
+        .map(|name| format!("h {name}"))
+        .into_iter()
+        .chain(["none new".to_owned()])
+        .chain(past.map(|name| format!("none {name}")))
+        .chain(["none del".to_owned()])
+        .collect();
+    assert_eq!(events(&mut local, writer, listener, &lines), expected);
+    // The last field takes the key along.
+    local.advance_ms(101);
+    let expected = ["h hexpired", "h hincrby"];
+    assert_eq!(events(&mut local, writer, listener, &["HINCRBY h b 1"]), expected);
+    assert_eq!(events(&mut local, writer, listener, &["HPEXPIRE h 5 FIELDS 1 b"]), ["h hexpire"]);
+    for _ in 0..20 {
+        local.advance_ms(100);
+    }
+    assert_eq!(events(&mut local, writer, listener, &["PING"]), ["h hexpired", "h del"]);
+    // Only what the cycle finds is an event of expiry, as in Valkey; the rest are a hash's.
+    local.say(writer, "CONFIG SET notify-keyspace-events Ex");
+    let lines = ["HSETEX h PX 5 FIELDS 1 a 1", "HSETEX h PXAT 1 FIELDS 1 b 1"];
+    assert_eq!(events(&mut local, writer, listener, &lines), [""; 0]);
+    for _ in 0..20 {
+        local.advance_ms(100);
+    }
+    assert_eq!(events(&mut local, writer, listener, &["PING"]), ["h hexpired"]);
+}
+
+#[test]
 fn an_expiry_in_the_past_expires_at_once() {
     let (mut local, writer, listener) = listening("EA");
     let lines = ["SET k v", "EXPIRE k -1", "EXISTS k"];

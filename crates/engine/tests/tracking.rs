@@ -60,6 +60,21 @@ fn a_reader_that_waited_is_told_of_the_next_change() {
 }
 
 #[test]
+fn a_hash_that_was_read_is_invalidated_when_a_field_expires() {
+    let (mut local, one, two) = tracking("");
+    say(&mut local, two, "HSETEX h PX 100 FIELDS 2 a 1 b 2");
+    say(&mut local, two, "HPERSIST h FIELDS 1 b");
+    assert_eq!(say(&mut local, one, "HGET h b"), ["2"]);
+    for _ in 0..20 {
+        local.advance_ms(100);
+    }
+    assert_eq!(heard(&mut local, one), [">[invalidate [h]]"]);
+    assert_eq!(say(&mut local, one, "HGET h b"), ["2"]);
+    say(&mut local, two, "HEXPIRE h 100 FIELDS 1 b");
+    assert_eq!(heard(&mut local, one), [">[invalidate [h]]"]);
+}
+
+#[test]
 fn own_changes_are_told_right_after_their_reply() {
     let (mut local, one, _) = tracking("");
     let expected = ["(nil)", "OK", ">[invalidate [a]]", "PONG"];

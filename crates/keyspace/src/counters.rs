@@ -11,8 +11,12 @@ pub struct Counters {
     keys: Box<[AtomicI64]>,
     /// The same for keys that have an expiry.
     volatile: Box<[AtomicI64]>,
+    /// The same for hashes of which a field has a moment.
+    timed: Box<[AtomicI64]>,
     /// Keys that expired.
     pub expired: AtomicU64,
+    /// Fields of hashes that ended.
+    pub expired_fields: AtomicU64,
     /// Reads that found their key.
     pub hits: AtomicU64,
     /// Reads that did not.
@@ -25,7 +29,9 @@ impl Default for Counters {
         Counters {
             keys: zeros(),
             volatile: zeros(),
+            timed: zeros(),
             expired: AtomicU64::new(0),
+            expired_fields: AtomicU64::new(0),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
@@ -41,32 +47,39 @@ impl Counters {
 
     /// Sets what RESETSTAT resets to zero; the numbers of keys stay. Its worker does not run.
     pub fn reset(&self) {
-        for counter in [&self.expired, &self.hits, &self.misses] {
+        for counter in self.resettable() {
             counter.store(0, Relaxed);
         }
     }
 
     /// What RESETSTAT resets, to be put back by [`Counters::restore`].
-    pub fn statistics(&self) -> [u64; 3] {
-        [&self.expired, &self.hits, &self.misses].map(|counter| counter.load(Relaxed))
+    pub fn statistics(&self) -> [u64; 4] {
+        self.resettable().map(|counter| counter.load(Relaxed))
     }
 
     /// Puts back what RESETSTAT resets: the commands since then run again.
-    pub fn restore(&self, statistics: [u64; 3]) {
-        for (counter, value) in [&self.expired, &self.hits, &self.misses].iter().zip(statistics) {
+    pub fn restore(&self, statistics: [u64; 4]) {
+        for (counter, value) in self.resettable().iter().zip(statistics) {
             counter.store(value, Relaxed);
         }
     }
 
-    /// Notes that a database has `keys` and `volatile` more (or fewer) keys.
+    fn resettable(&self) -> [&AtomicU64; 4] {
+        [&self.expired, &self.expired_fields, &self.hits, &self.misses]
+    }
+
+    /// Notes that a database has so many more (or fewer) keys, volatile ones and timed hashes.
     #[inline]
-    pub(crate) fn add(&self, database: u8, keys: i64, volatile: i64) {
+    pub(crate) fn add(&self, database: u8, keys: i64, volatile: i64, timed: i64) {
         let add = |cell: &AtomicI64, more: i64| cell.store(cell.load(Relaxed) + more, Relaxed);
         if keys != 0 {
             add(&self.keys[usize::from(database)], keys);
         }
         if volatile != 0 {
             add(&self.volatile[usize::from(database)], volatile);
+        }
+        if timed != 0 {
+            add(&self.timed[usize::from(database)], timed);
         }
     }
 }
@@ -78,17 +91,20 @@ pub struct Totals {
     pub keys: u64,
     /// Keys that have an expiry.
     pub volatile: u64,
+    /// Hashes of which a field has a moment.
+    pub timed: u64,
 }
 
 impl Totals {
     /// Sums `workers`' counts of `database`.
     pub fn of<'a>(workers: impl Iterator<Item = &'a Counters>, database: u8) -> Totals {
-        let (mut keys, mut volatile) = (0, 0);
+        let (mut keys, mut volatile, mut timed) = (0, 0, 0);
         for worker in workers {
             keys += worker.keys[usize::from(database)].load(Relaxed);
             volatile += worker.volatile[usize::from(database)].load(Relaxed);
+            timed += worker.timed[usize::from(database)].load(Relaxed);
         }
         let positive = |sum: i64| u64::try_from(sum).unwrap_or(0);
-        Totals { keys: positive(keys), volatile: positive(volatile) }
+        Totals { keys: positive(keys), volatile: positive(volatile), timed: positive(timed) }
     }
 }

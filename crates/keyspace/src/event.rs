@@ -84,6 +84,9 @@ impl Event {
     }
     /// The key's time was over.
     pub const EXPIRED: Event = Event { class: Class::Expired, name: "expired" };
+    /// The time of fields was over: the expiry cycle found them. (A command that finds or makes
+    /// them so tells a hash's event of that name.)
+    pub const FIELDS_EXPIRED: Event = Event { class: Class::Expired, name: "hexpired" };
     /// Somebody read the key, and it is not there.
     pub const KEY_MISS: Event = Event { class: Class::KeyMiss, name: "keymiss" };
     /// The key was not there before.

@@ -1,11 +1,13 @@
 //! The expiry index of one slot: when to look at which volatile key.
 //!
-//! A heap of 8-byte entries (tick, position). What must stay true: every volatile key of the slot
-//! has an entry whose tick is not later than its expiry's. Extending an expiry leaves the entry;
-//! popping it finds the key still alive and puts it back with its true tick.
+//! A heap of 8-byte entries (tick, position). What must stay true: every key of the slot that has
+//! an expiry, or is a hash with a field that has a moment, has an entry whose tick is not later
+//! than the first of these. Extending an expiry leaves the entry; popping it finds the key still
+//! alive and puts it back with its true tick.
 
 use crate::Millis;
-use caudal_table::{POSITION_BITS, POSITIONS};
+use caudal_table::{NewValue, POSITION_BITS, POSITIONS, RecordRef, ValueRef};
+use caudal_value::Object;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,6 +25,47 @@ pub(crate) struct Expiry {
     heap: BinaryHeap<Reverse<u64>>,
     /// Keys of the slot that have an expiry. <= heap.len()
     volatile: usize,
+    /// Hashes of the slot of which a field has a moment. <= heap.len()
+    timed: usize,
+}
+
+/// When something of a key ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ends {
+    /// The key's expiry.
+    pub(crate) key: Option<Millis>,
+    /// The first moment of a field, if it is a hash.
+    pub(crate) fields: Option<Millis>,
+}
+
+impl Ends {
+    /// Of a key that is in a table.
+    #[inline]
+    pub(crate) fn of(record: RecordRef<'_>) -> Ends {
+        let fields = match record.value() {
+            ValueRef::Object(Object::Hash(hash)) => hash.first_moment(),
+            _ => None,
+        };
+        Ends { key: record.expiry(), fields }
+    }
+
+    /// Of a value on its way into a table.
+    #[inline]
+    pub(crate) fn of_new(value: &NewValue<'_>, key: Option<Millis>) -> Ends {
+        let fields = match value {
+            NewValue::Object(Object::Hash(hash)) => hash.first_moment(),
+            _ => None,
+        };
+        Ends { key, fields }
+    }
+
+    /// When to look at the key.
+    pub(crate) fn first(self) -> Option<Millis> {
+        match (self.key, self.fields) {
+            (Some(key), Some(fields)) => Some(key.min(fields)),
+            (key, fields) => key.or(fields),
+        }
+    }
 }
 
 fn entry(expiry: Millis, position: u32) -> u64 {
@@ -52,17 +95,25 @@ impl Expiry {
         self.volatile
     }
 
-    /// A key got an expiry that had none, or lost the one it had.
-    pub(crate) fn count(&mut self, change: i64) {
-        self.volatile = self
-            .volatile
-            .checked_add_signed(isize::try_from(change).expect("one at a time"))
-            .expect("a key loses an expiry that it had");
+    /// Number of hashes of the slot of which a field has a moment.
+    pub(crate) fn timed(&self) -> usize {
+        self.timed
+    }
+
+    /// A key got or lost its expiry, the first moment among its fields, or both.
+    pub(crate) fn count(&mut self, volatile: i64, timed: i64) {
+        let add = |count: &mut usize, change: i64| {
+            *count = count
+                .checked_add_signed(isize::try_from(change).expect("one at a time"))
+                .expect("a key loses what it had");
+        };
+        add(&mut self.volatile, volatile);
+        add(&mut self.timed, timed);
     }
 
     /// Whether dead entries outnumber live keys so far that a rebuild pays.
     pub(crate) fn is_stale(&self) -> bool {
-        self.heap.len() > 2 * self.volatile + STALE_SLACK
+        self.heap.len() > 2 * (self.volatile + self.timed) + STALE_SLACK
     }
 
     /// Replaces all entries.
@@ -72,7 +123,7 @@ impl Expiry {
 
     /// Whether there is nothing to remember.
     pub(crate) fn is_empty(&self) -> bool {
-        self.heap.is_empty() && self.volatile == 0
+        self.heap.is_empty() && self.volatile == 0 && self.timed == 0
     }
 }
 
@@ -105,7 +156,7 @@ mod tests {
         for second in 0..200 {
             expiry.add(second * 1000, 1);
         }
-        expiry.count(1);
+        expiry.count(1, 0);
         assert!(expiry.is_stale());
         expiry.rebuild([(199_000, 1)].into_iter());
         assert!(!expiry.is_stale());

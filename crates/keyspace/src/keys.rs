@@ -4,6 +4,7 @@
 //! must stay true: every insertion, removal and change of expiry passes through here, so that
 //! counts, expiry index, watches and waiters agree with the tables.
 
+use crate::expiry::Ends;
 use crate::held::{Busy, Held, Wanted};
 use crate::keyspace::expire_key;
 use crate::side::Side;
@@ -12,7 +13,7 @@ use caudal_table::{
     Guard, KeyHash, Kind, Mode, NewValue, OwnedValue, RecordMut, RecordRef, Removed, Stamp, Table,
     ValueRef,
 };
-use caudal_value::{Blob, Hash, Limits, List, Object, Set, SortedSet, Stream};
+use caudal_value::{Blob, Limits, List, Object, Set, SortedSet, Stream};
 
 /// A key and its hash.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +158,7 @@ impl Keys<'_, '_> {
         }
     }
 
-    fn object(&self, key: &Key<'_>) -> Result<Option<&Object>, WrongType> {
+    pub(crate) fn object(&self, key: &Key<'_>) -> Result<Option<&Object>, WrongType> {
         match self.find(key).map(|record| record.value()) {
             None => Ok(None),
             Some(ValueRef::Object(object)) => Ok(Some(object)),
@@ -168,7 +169,7 @@ impl Keys<'_, '_> {
 
 /// Writing: any type.
 impl Keys<'_, '_> {
-    fn place(&self, key: &Key<'_>) -> Place {
+    pub(crate) fn place(&self, key: &Key<'_>) -> Place {
         Place { database: self.database, slot: key.hash.slot().0 }
     }
 
@@ -213,14 +214,15 @@ impl Keys<'_, '_> {
             self.held.save(place, key);
         }
         let guard = self.held.at_mut(place).expect("a command's keys are locked");
-        let (mut is_new, mut was_stream, mut before, mut at) = (true, false, None, None);
+        let (mut is_new, mut was_stream, mut before) = (true, false, Ends::default());
+        let mut ends = Ends::of_new(&value, None);
         let replaced = guard.table_mut().set_stamped(key.hash, key.bytes, value, |old| {
             is_new = old.is_none();
             was_stream = old.is_some_and(|old| old.kind() == Kind::Stream);
-            before = old.and_then(RecordRef::expiry);
-            at = match expiry {
+            before = old.map_or(Ends::default(), Ends::of);
+            ends.key = match expiry {
                 SetExpiry::Clear => None,
-                SetExpiry::Keep => before.filter(|before| *before >= now),
+                SetExpiry::Keep => before.key.filter(|before| *before >= now),
                 SetExpiry::At(at) => Some(at),
             };
             let clock = match old.map(RecordRef::clock) {
@@ -228,47 +230,43 @@ impl Keys<'_, '_> {
                 Some(old) if usage.counts => usage.used(old, now),
                 Some(old) => old,
             };
-            Stamp { expiry: at, clock }
+            Stamp { expiry: ends.key, clock }
         });
         drop(replaced);
-        if before.is_some_and(|before| before < now) {
+        if before.key.is_some_and(|before| before < now) {
             // Replaying does not expire by the clock: what stood there must go first.
             Counters::count(&self.counters.expired, 1);
             self.effects.push(database, [b"DEL".as_slice(), key.bytes].into_iter());
             self.effects.news.tell(database, key.bytes, Event::EXPIRED);
             self.effects.news.tell(database, key.bytes, Event::NEW);
         }
-        self.counters.add(database, i64::from(is_new), 0);
+        self.counters.add(database, i64::from(is_new), 0, 0);
         if is_new {
             self.effects.news.tell(database, key.bytes, Event::NEW);
         }
-        self.index_expiry(place, key, before, at);
+        self.index_expiry(place, key, before, ends);
         if kind != Kind::String || was_stream {
             self.became_ready(place, key, kind);
         }
     }
 
-    /// Keeps the expiry index right after a key's expiry went from `before` to `at`.
-    fn index_expiry(
-        &mut self,
-        place: Place,
-        key: &Key<'_>,
-        before: Option<Millis>,
-        at: Option<Millis>,
-    ) {
-        if before.is_none() && at.is_none() {
+    /// Keeps the expiry index right after what ends of a key, and when, went from `before` to
+    /// `now`.
+    #[inline]
+    fn index_expiry(&mut self, place: Place, key: &Key<'_>, before: Ends, now: Ends) {
+        if before == Ends::default() && now == Ends::default() {
             return;
         }
         let guard = self.held.at_mut(place).expect("a command's keys are locked");
-        index_expiry(guard, key, (before, at), self.keyspace, self.counters);
+        index_expiry(guard, key, (before, now), self.keyspace, self.counters);
     }
 
     /// Gives a key an expiry, or takes it away. False if there is no such key.
     pub fn set_expiry(&mut self, key: &Key<'_>, expiry: Option<Millis>) -> bool {
-        let Some(before) = self.peek(key).map(|record| record.expiry()) else { return false };
+        let Some(before) = self.peek(key).map(Ends::of) else { return false };
         let (database, place) = (self.database, self.place(key));
         self.table_mut(database, key).set_expiry(key.hash, key.bytes, expiry);
-        self.index_expiry(place, key, before, expiry);
+        self.index_expiry(place, key, before, Ends { key: expiry, ..before });
         true
     }
 
@@ -288,9 +286,9 @@ impl Keys<'_, '_> {
 
     fn detach(&mut self, database: u8, key: &Key<'_>) -> Option<Removed> {
         let removed = self.table_mut(database, key).remove(key.hash, key.bytes)?;
-        self.counters.add(database, -1, 0);
+        self.counters.add(database, -1, 0, 0);
         let place = Place { database, slot: key.hash.slot().0 };
-        self.index_expiry(place, key, removed.expiry(), None);
+        self.index_expiry(place, key, Ends::of(removed.record()), Ends::default());
         if removed.kind() == Kind::Stream {
             self.became_ready(place, key, Kind::Stream);
         }
@@ -340,6 +338,11 @@ impl Keys<'_, '_> {
         self.note(key, event);
     }
 
+    /// An event that changed nothing.
+    pub fn tell(&self, key: &Key<'_>, event: Event) {
+        self.effects.news.tell(self.database, key.bytes, event);
+    }
+
     /// A key changed in a way that its watchers need not know: what the groups of a stream have
     /// read.
     #[inline]
@@ -369,7 +372,7 @@ impl Keys<'_, '_> {
 
     /// Tells who watches or tracks a key.
     #[inline]
-    fn touch(&mut self, key: &Key<'_>) {
+    pub(crate) fn touch(&mut self, key: &Key<'_>) {
         let place = self.place(key);
         let guard = self.held.at(place).expect("a command's keys are locked");
         if guard.side().is_some() {
@@ -426,32 +429,57 @@ impl Keys<'_, '_> {
     }
 }
 
-/// Keeps the counts and the expiry index of a slot right after the expiry of one of its keys went
-/// from `before` to `at`.
+/// Keeps the counts and the expiry index of a slot right after what ends of one of its keys, and
+/// when, went from `before` to `now`.
 pub(crate) fn index_expiry(
     guard: &mut Guard<'_, Side>,
     key: &Key<'_>,
-    (before, at): (Option<Millis>, Option<Millis>),
+    (before, now): (Ends, Ends),
     keyspace: &Keyspace,
     counters: &Counters,
 ) {
-    let change = i64::from(at.is_some()) - i64::from(before.is_some());
-    if change == 0 && at.is_none() {
+    if before == now {
         return;
     }
-    counters.add(guard.database(), 0, change);
+    let change = |before: Option<Millis>, now: Option<Millis>| {
+        i64::from(now.is_some()) - i64::from(before.is_some())
+    };
+    let volatile = change(before.key, now.key);
+    let timed = change(before.fields, now.fields);
+    counters.add(guard.database(), 0, volatile, timed);
     let (table, side) = guard.parts_mut();
     let expiry = &mut side.get_or_insert_default().expiry;
-    expiry.count(change);
+    expiry.count(volatile, timed);
     // An earlier entry is found again when its time comes.
-    if let Some(at) = at.filter(|at| before.is_none_or(|before| before > *at)) {
+    if let Some(at) = now.first().filter(|at| before.first().is_none_or(|before| before > *at)) {
         expiry.add(at, key.hash.position());
         if expiry.is_stale() {
             let volatile = table.iter().filter_map(|record| {
-                Some((record.expiry()?, keyspace.hash(record.key()).position()))
+                Some((Ends::of(record).first()?, keyspace.hash(record.key()).position()))
             });
             expiry.rebuild(volatile);
         }
+    }
+}
+
+impl Keys<'_, '_> {
+    /// Removes a key whose collection has become empty; true if it did.
+    pub(crate) fn drop_if(
+        &mut self,
+        key: &Key<'_>,
+        is_empty: impl FnOnce(&Object) -> bool,
+    ) -> bool {
+        let database = self.database;
+        let record = self.table_mut(database, key).find(key.hash, key.bytes);
+        let empty = record.is_some_and(|record| match record.value() {
+            ValueRef::Object(object) => is_empty(object),
+            _ => false,
+        });
+        if empty {
+            self.detach(database, key);
+            self.changed(key, Event::DEL);
+        }
+        empty
     }
 }
 
@@ -534,17 +562,9 @@ macro_rules! perishable {
 
             #[doc = concat!("Removes a key whose ", $what, " has become empty; true if it did.")]
             pub fn $drop_empty(&mut self, key: &Key<'_>) -> bool {
-                let database = self.database;
-                let record = self.table_mut(database, key).find(key.hash, key.bytes);
-                let empty = record.is_some_and(|record| {
-                    let value = record.value();
-                    matches!(value, ValueRef::Object(Object::$type(value)) if value.len() == 0)
-                });
-                if empty {
-                    self.detach(database, key);
-                    self.changed(key, Event::DEL);
-                }
-                empty
+                self.drop_if(key, |object| {
+                    matches!(object, Object::$type(value) if value.len() == 0)
+                })
             }
         }
     };
@@ -552,11 +572,9 @@ macro_rules! perishable {
 
 typed!(List, list, list_mut, list_or_new, "list");
 typed!(Set, set_of, set_mut, set_or_new, "set");
-typed!(Hash, hash, hash_mut, hash_or_new, "hash");
 typed!(SortedSet, sorted_set, sorted_set_mut, sorted_set_or_new, "sorted set");
 typed!(Stream, stream, stream_mut, stream_or_new, "stream");
 
 perishable!(List, list_mut, change_list, drop_empty_list, "list");
 perishable!(Set, set_mut, change_set, drop_empty_set, "set");
-perishable!(Hash, hash_mut, change_hash, drop_empty_hash, "hash");
 perishable!(SortedSet, sorted_set_mut, change_sorted_set, drop_empty_sorted_set, "sorted set");

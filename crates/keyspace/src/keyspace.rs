@@ -1,16 +1,22 @@
 //! The databases, and what works on whole databases.
 
 use crate::counters::DATABASES_MAX;
+use crate::expiry::Ends;
+use crate::fields::lapse;
 use crate::held::{Busy, Held, Wanted, place_of};
+use crate::keys::Key;
 use crate::parking::{Parked, Parking};
 use crate::side::{Side, SlotSide};
 use crate::watches::{Watch, WatchedKey};
-use crate::{Counters, Effects, Event, Millis, News, Place, Ready, Tracker};
+use crate::{Counters, Effects, Event, Millis, News, Place, Ready, Totals, Tracker};
 use caudal_table::{
     Bucket, Guard, KeyHash, KeyHasher, Kind, Mode, Pin, SLOTS, SlotArray, SlotId, Table,
 };
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
+
+/// Dead fields of one hash that are taken away under one taking of its slot's lock: below 100 us.
+const FIELDS_MAX: usize = 100;
 
 /// All databases. Shared by the workers.
 pub struct Keyspace {
@@ -123,7 +129,7 @@ impl Keyspace {
         &self,
         (first, second): (u8, u8),
         counters: &Counters,
-        totals: [(i64, i64); 2],
+        totals: [Totals; 2],
         news: &News,
     ) {
         if first == second {
@@ -150,9 +156,12 @@ impl Keyspace {
             std::mem::swap(one.table_mut(), two.table_mut());
             swap_expiry(one.side_mut(), two.side_mut());
         }
-        let [(keys, volatile), (other_keys, other_volatile)] = totals;
-        counters.add(first, other_keys - keys, other_volatile - volatile);
-        counters.add(second, keys - other_keys, volatile - other_volatile);
+        let [one, two] = totals.map(|totals| {
+            [totals.keys, totals.volatile, totals.timed]
+                .map(|count| i64::try_from(count).expect("fewer keys than 2^63"))
+        });
+        counters.add(first, two[0] - one[0], two[1] - one[1], two[2] - one[2]);
+        counters.add(second, one[0] - two[0], one[1] - two[1], one[2] - two[2]);
     }
 
     /// Removes what is past its expiry in one of two databases while the same key is watched in the
@@ -210,8 +219,9 @@ impl Keyspace {
             let (table, side) = guard.parts_mut();
             let table = table.clear();
             let expiry = side.as_mut().map(|side| std::mem::take(&mut side.expiry));
-            let volatile = expiry.map_or(0, |expiry| expiry.volatile());
-            counters.add(database, -signed(table.len()), -signed(volatile));
+            let (volatile, timed) =
+                expiry.map_or((0, 0), |expiry| (expiry.volatile(), expiry.timed()));
+            counters.add(database, -signed(table.len()), -signed(volatile), -signed(timed));
             detached.push(table);
             tidy(side);
         }
@@ -267,7 +277,8 @@ impl Keyspace {
         tidy(guard.side_mut());
     }
 
-    /// Removes a key about to be watched (locked exclusive in `held`) if it is past its expiry.
+    /// Removes a key (locked exclusive in `held`) if it is past its expiry, and those of its fields
+    /// that are past their moment: at most [`FIELDS_MAX`], the cycle does the rest.
     pub fn reclaim(
         &self,
         held: &mut Held<'_>,
@@ -276,12 +287,13 @@ impl Keyspace {
         counters: &Counters,
         (effects, lost): (&mut Effects, &mut Vec<Ready>),
     ) {
-        if !self.expired_since(held, key, now) {
-            return;
-        }
-        if let Some(guard) = held.at_mut(key.place) {
-            let key = (self.hash(&key.key), &*key.key);
-            expire_key(guard, key, counters, effects, lost);
+        let is_dead = self.expired_since(held, key, now);
+        let Some(guard) = held.at_mut(key.place) else { return };
+        if is_dead {
+            expire_key(guard, (self.hash(&key.key), &key.key), counters, effects, lost);
+        } else if guard.side().as_ref().is_some_and(|side| side.expiry.timed() > 0) {
+            let key = Key { bytes: &key.key, hash: self.hash(&key.key) };
+            lapse(guard, &key, (now, FIELDS_MAX), self, (counters, effects));
         }
     }
 
@@ -306,17 +318,18 @@ pub(crate) fn expire_key(
     let database = place.database;
     let Some(removed) = guard.table_mut().remove(hash, key) else { return };
     let kind = removed.kind();
+    let timed = i64::from(Ends::of(removed.record()).fields.is_some());
     let is_awaited = |side: &SlotSide| side.waiters.has(key);
     if kind == Kind::Stream && guard.side().as_ref().is_some_and(|side| is_awaited(side)) {
         lost.push(Ready { place, key: key.into(), kind });
     }
     if let Some(side) = guard.side_mut() {
-        side.expiry.count(-1);
+        side.expiry.count(-1, -timed);
         side.watches.touch(key);
         side.trackers.touch(key, 0, &effects.news);
     }
     effects.news.note_change(key, 0);
-    counters.add(database, -1, -1);
+    counters.add(database, -1, -1, -timed);
     Counters::count(&counters.expired, 1);
     effects.push(database, [b"DEL".as_slice(), key].into_iter());
     effects.news.tell(database, key, Event::EXPIRED);

@@ -2,8 +2,9 @@
 //!
 //! Stands between the commands and the table: commands see [`Keys`], the view of one database whose
 //! slots the engine has locked as a [`Held`]. What must stay true: nobody waits for a lock while
-//! holding one, but for whoever has the [`Token`]; a key past its expiry is invisible; every
-//! volatile key has an entry in its slot's expiry index that is not later.
+//! holding one, but for whoever has the [`Token`]; a key past its expiry is invisible, and so is a
+//! field of a hash past its moment; every key that has either has an entry in its slot's expiry
+//! index that is not later.
 #![forbid(unsafe_code)]
 
 mod clock;
@@ -11,6 +12,7 @@ mod counters;
 mod effects;
 mod event;
 mod expiry;
+mod fields;
 mod gate;
 mod held;
 mod keys;
@@ -31,6 +33,7 @@ pub use clock::{Frequency, Usage, access_clock, idle_seconds};
 pub use counters::{Counters, Totals};
 pub use effects::{Begun, Effects};
 pub use event::{Class, Event};
+pub use fields::HashMut;
 pub use gate::{Closing, Gate};
 pub use held::{Busy, Held, Place, Wanted};
 pub use keys::{Key, Keys, Ready, SetExpiry, WrongType};

@@ -3,7 +3,10 @@
 //! Each slot is locked alone and shortly, so a walk is not one instant. SCAN's cursor is slot and
 //! hash position, which survive every change of a table's size.
 
+use crate::expiry::Ends;
+use crate::fields::lapse;
 use crate::held::{Busy, Held, Wanted};
+use crate::keys::Key;
 use crate::keyspace::{expire_key, tidy};
 use crate::{Counters, Effects, Keyspace, Millis, Place, Ready};
 use caudal_table::{Mode, RecordRef, SLOTS, SlotId};
@@ -127,10 +130,9 @@ impl Keyspace {
         Ok(None)
     }
 
-    /// Removes keys of one slot whose time is over, at most `budget` of them; streams that somebody
-    /// reads go to `lost`. Returns how many it
-    /// looked at; less than `budget` means that the slot is done. A busy slot is left for the next
-    /// round.
+    /// Removes keys and fields of one slot whose time is over, at most `budget` of them; streams
+    /// that somebody reads go to `lost`. Returns how many it looked at; less than `budget` means
+    /// that the slot is done. A busy slot is left for the next round.
     pub fn expire(
         &self,
         place: Place,
@@ -151,20 +153,32 @@ impl Keyspace {
             let Some(side) = guard.side_mut() else { break };
             let Some(position) = side.expiry.pop_due(now) else { break };
             looked += 1;
-            let (mut dead, mut alive) = (Vec::new(), Vec::new());
-            guard.table().at_position(position, &mut |record| match record.expiry() {
-                Some(expiry) if expiry < now => dead.push(record.key().to_vec()),
-                Some(expiry) => alive.push(expiry),
-                None => {}
+            let (mut dead, mut lapsed) = (Vec::new(), Vec::new());
+            guard.table().at_position(position, &mut |record| {
+                let ends = Ends::of(record);
+                if ends.key.is_some_and(|expiry| expiry < now) {
+                    dead.push(record.key().to_vec());
+                } else if ends.fields.is_some_and(|moment| moment < now) {
+                    lapsed.push(record.key().to_vec());
+                }
             });
             for key in dead {
                 expire_key(guard, (self.hash(&key), &key), counters, effects, lost);
             }
-            if let Some(side) = guard.side_mut() {
-                // One entry serves all keys of a position: it is not later than any of them.
-                if let Some(first) = alive.into_iter().min() {
-                    side.expiry.add(first, position);
+            for key in lapsed {
+                let key = Key { bytes: &key, hash: self.hash(&key) };
+                let max = budget.saturating_sub(looked);
+                looked += lapse(guard, &key, (now, max), self, (counters, effects));
+            }
+            // One entry serves all keys of a position: it is not later than any of them.
+            let mut first: Option<Millis> = None;
+            guard.table().at_position(position, &mut |record| {
+                if let Some(end) = Ends::of(record).first() {
+                    first = Some(first.map_or(end, |first| first.min(end)));
                 }
+            });
+            if let (Some(first), Some(side)) = (first, guard.side_mut()) {
+                side.expiry.add(first, position);
             }
         }
         tidy(guard.side_mut());

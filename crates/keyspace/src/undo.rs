@@ -6,6 +6,7 @@
 //! made dirty only when it is known that the changes stay, or the commands' own transaction would
 //! find its keys changed when it runs again.
 
+use crate::expiry::Ends;
 use crate::held::Held;
 use crate::keys::{Key, index_expiry};
 use crate::keyspace::tidy;
@@ -120,13 +121,14 @@ fn restore(
     counters: &Counters,
 ) {
     let database = guard.database();
-    let now = guard.table().find(key.hash, key.bytes).map(RecordRef::expiry);
+    let now = guard.table().find(key.hash, key.bytes).map(Ends::of);
     let (was_there, is_there) = (image.is_some(), now.is_some());
-    let (before, after) = (now.flatten(), image.as_ref().and_then(|image| image.expiry));
+    let mut after = Ends::default();
     match image {
         Some(Image { value, expiry, clock, is_edited }) => {
             let replaced = value.with_new(|value| {
                 let stamp = |_: Option<RecordRef<'_>>| Stamp { expiry, clock };
+                after = Ends::of_new(&value, expiry);
                 guard.table_mut().set_stamped(key.hash, key.bytes, value, stamp)
             });
             drop(replaced);
@@ -136,7 +138,7 @@ fn restore(
         }
         None => drop(guard.table_mut().remove(key.hash, key.bytes)),
     }
-    counters.add(database, i64::from(was_there) - i64::from(is_there), 0);
-    index_expiry(guard, key, (before, after), keyspace, counters);
+    counters.add(database, i64::from(was_there) - i64::from(is_there), 0, 0);
+    index_expiry(guard, key, (now.unwrap_or_default(), after), keyspace, counters);
     tidy(guard.side_mut());
 }

@@ -240,16 +240,27 @@ fn decode_hash(kind: u8, reader: &mut Reader<'_>, limits: &Limits) -> Result<Has
     if hash.is_empty() { Err(Malformed::Empty) } else { Ok(hash) }
 }
 
+/// Adds a field with its end, in Unix milliseconds.
+fn add_ending(
+    hash: &mut Hash,
+    (field, value): (&[u8], &[u8]),
+    end: Option<i64>,
+    limits: &Limits,
+) -> Result<(), Malformed> {
+    let end = end.map(u64::try_from).transpose().map_err(|_| Malformed::FieldExpiry)?;
+    let is_new = hash.insert_until(field, value, end, limits);
+    if is_new { Ok(()) } else { Err(Malformed::Duplicate) }
+}
+
 /// Valkey's hash of which a field may expire: field, value, end.
 fn decode_ends(reader: &mut Reader<'_>, limits: &Limits) -> Result<Hash, Malformed> {
-    const NEVER: i64 = -1;
     let mut hash = Hash::new();
     for _ in 0..reader.length()? {
         let (field, value) = (reader.string()?, reader.string()?);
-        if reader.i64()? != NEVER {
-            return Err(Malformed::FieldExpiry);
-        }
-        field.with(|field| value.with(|value| add_field(&mut hash, field, value, limits)))?;
+        let end = reader.i64()?;
+        let end = (end != kind::NEVER).then_some(end);
+        field
+            .with(|field| value.with(|value| add_ending(&mut hash, (field, value), end, limits)))?;
     }
     if hash.is_empty() { Err(Malformed::Empty) } else { Ok(hash) }
 }
@@ -261,21 +272,29 @@ fn decode_redis_ends(
     limits: &Limits,
 ) -> Result<Hash, Malformed> {
     let mut hash = Hash::new();
+    let is_in_triples = matches!(kind, kind::HASH_TRIPLES | kind::HASH_TRIPLES_PRE);
+    // One form tells ends from just before the earliest, so that 0 is free; the others from 1970.
+    let mut from = 0;
     if matches!(kind, kind::HASH_ENDS_RELATIVE | kind::HASH_TRIPLES) {
-        // The earliest end.
-        reader.i64()?;
+        let earliest = reader.i64()?;
+        if kind == kind::HASH_ENDS_RELATIVE {
+            from = earliest.checked_sub(1).ok_or(Malformed::FieldExpiry)?;
+        }
     }
-    if matches!(kind, kind::HASH_TRIPLES | kind::HASH_TRIPLES_PRE) {
+    let end_of = |told: i64| match told {
+        0 => Ok(None),
+        told => told.checked_add(from).map(Some).ok_or(Malformed::FieldExpiry),
+    };
+    if is_in_triples {
         reader.string()?.with(|bytes| {
             let mut triple = Vec::with_capacity(3);
             listpack::read(bytes, |item| {
                 triple.push(item);
                 let [field, value, end] = triple.as_slice() else { return Ok(()) };
-                if end.integer() != Some(0) {
-                    return Err(Malformed::FieldExpiry);
-                }
-                field
-                    .with(|field| value.with(|value| add_field(&mut hash, field, value, limits)))?;
+                let end = end_of(end.integer().ok_or(Malformed::FieldExpiry)?)?;
+                field.with(|field| {
+                    value.with(|value| add_ending(&mut hash, (field, value), end, limits))
+                })?;
                 triple.clear();
                 Ok(())
             })?;
@@ -283,11 +302,12 @@ fn decode_redis_ends(
         })?;
     } else {
         for _ in 0..reader.length()? {
-            if reader.length()? != 0 {
-                return Err(Malformed::FieldExpiry);
-            }
+            let told = i64::try_from(reader.length()?).map_err(|_| Malformed::FieldExpiry)?;
+            let end = end_of(told)?;
             let (field, value) = (reader.string()?, reader.string()?);
-            field.with(|field| value.with(|value| add_field(&mut hash, field, value, limits)))?;
+            field.with(|field| {
+                value.with(|value| add_ending(&mut hash, (field, value), end, limits))
+            })?;
         }
     }
     if hash.is_empty() { Err(Malformed::Empty) } else { Ok(hash) }

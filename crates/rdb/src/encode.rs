@@ -1,4 +1,5 @@
-//! A value on its way out: in the oldest form that holds it, so that Redis 7.0 reads it.
+//! A value on its way out: in the oldest form that holds it, so that Redis 7.0 reads it; a hash
+//! with fields that are to end in Valkey's, which Redis does not read.
 //!
 //! Small collections go as listpacks and intsets, but for small sets that are not of integers:
 //! their listpack is known to Redis 7.2 only. Nothing is compressed.
@@ -38,6 +39,10 @@ pub fn encode(source: Source<'_>, out: &mut Vec<u8>) -> Version {
         }
         Source::Object(Object::List(list)) => encode_list(list, out),
         Source::Object(Object::Set(set)) => encode_set(set, out),
+        Source::Object(Object::Hash(hash)) if hash.is_timed() => {
+            encode_timed_hash(hash, out);
+            return Version::VALKEY_9;
+        }
         Source::Object(Object::Hash(hash)) => encode_hash(hash, out),
         Source::Object(Object::SortedSet(sorted_set)) => encode_sorted_set(sorted_set, out),
         Source::Object(Object::Stream(stream)) => {
@@ -114,6 +119,18 @@ fn encode_hash(hash: &Hash, out: &mut Vec<u8>) {
     for (field, value) in hash {
         writer::item(out, field);
         writer::item(out, value);
+    }
+}
+
+/// Each field with its moment.
+fn encode_timed_hash(hash: &Hash, out: &mut Vec<u8>) {
+    out.push(kind::HASH_ENDS);
+    writer::length(out, hash.len());
+    for (field, value, moment) in hash.iter_timed() {
+        writer::item(out, field);
+        writer::item(out, value);
+        let moment = moment.map_or(kind::NEVER, |moment| i64::try_from(moment).unwrap_or(i64::MAX));
+        out.extend_from_slice(&moment.to_le_bytes());
     }
 }
 

@@ -34,7 +34,7 @@ pub enum Malformed {
     /// A collection without elements: its key could not exist.
     #[error("a collection without elements")]
     Empty,
-    /// Hash fields that expire.
-    #[error("hash fields that expire")]
+    /// A field of a hash that ends before 1970, or beyond all time.
+    #[error("a field ends at no time")]
     FieldExpiry,
 }

@@ -28,6 +28,8 @@ pub(crate) const SET_LISTPACK: u8 = 20;
 pub(crate) const STREAM_ACTIVE: u8 = 21;
 /// In Valkey: a hash with the time of each field's end, -1 for none.
 pub(crate) const HASH_ENDS: u8 = 22;
+/// Where a field has no end there.
+pub(crate) const NEVER: i64 = -1;
 /// In Redis 7.4's candidates: a hash with the end of each field, 0 for none.
 pub(crate) const HASH_ENDS_PRE: u8 = 22;
 /// In Redis 7.4's candidates: field, value, end, field, value, end.

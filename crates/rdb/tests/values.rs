@@ -31,7 +31,13 @@ fn elements(object: &Object) -> Vec<(Vec<u8>, Vec<u8>)> {
     match object {
         Object::List(list) => list.iter().map(|item| (own(item), Vec::new())).collect(),
         Object::Set(set) => set.iter().map(|item| (own(item), Vec::new())).collect(),
-        Object::Hash(hash) => hash.iter().map(|(field, value)| (own(field), own(value))).collect(),
+        Object::Hash(hash) => hash
+            .iter_timed()
+            .map(|(field, value, moment)| {
+                let moment = moment.map_or(Vec::new(), |moment| moment.to_le_bytes().into());
+                (own(field), [own(value), moment].concat())
+            })
+            .collect(),
         Object::SortedSet(set) => {
             set.iter().map(|(member, score)| (own(member), score.to_le_bytes().into())).collect()
         }
@@ -69,10 +75,11 @@ fn object() -> impl Strategy<Value = Object> {
         });
         Object::Set(set)
     });
-    let hashes = vec((element(), element()), 1..20).prop_map(|pairs| {
+    let moment = proptest::option::weighted(0.2, 0..1u64 << 45);
+    let hashes = vec((element(), element(), moment), 1..20).prop_map(|triples| {
         let mut hash = Hash::new();
-        pairs.iter().for_each(|(field, value)| {
-            hash.insert(field, value, &LIMITS);
+        triples.iter().for_each(|(field, value, moment)| {
+            hash.insert_until(field, value, *moment, &LIMITS);
         });
         Object::Hash(hash)
     });
@@ -158,10 +165,12 @@ fn facts(stream: &Stream) -> Vec<(Vec<u8>, Vec<u8>)> {
     facts
 }
 
-fn encoded(object: &Object) -> Vec<u8> {
+fn encoded(object: &Object) -> (Vec<u8>, Version) {
     let mut bytes = Vec::new();
-    assert_eq!(encode(Source::Object(object), &mut bytes), Version::REDIS_7);
-    bytes
+    let version = encode(Source::Object(object), &mut bytes);
+    let is_timed = matches!(object, Object::Hash(hash) if hash.is_timed());
+    assert_eq!(version, if is_timed { Version::VALKEY_9 } else { Version::REDIS_7 });
+    (bytes, version)
 }
 
 proptest! {
@@ -179,9 +188,9 @@ proptest! {
 
     #[test]
     fn collections_come_back(object in object()) {
-        let bytes = encoded(&object);
+        let (bytes, version) = encoded(&object);
         let mut reader = Reader::new(&bytes[1..], STRING_BYTES_MAX);
-        let back = decode(bytes[0], &mut reader, &decoding(Version::REDIS_7));
+        let back = decode(bytes[0], &mut reader, &decoding(version));
         prop_assert!(reader.is_empty());
         let Ok(Decoded::Object(back)) = back else {
             return Err(TestCaseError::fail(format!("{back:?}")));
@@ -202,7 +211,7 @@ proptest! {
         kind in prop_oneof![Just(None), (0u8..32).prop_map(Some)],
         valkey: bool,
     ) {
-        let mut bytes = encoded(&object);
+        let (mut bytes, _) = encoded(&object);
         for (at, byte) in damage {
             let at = at % bytes.len();
             bytes[at] = byte;
@@ -214,7 +223,8 @@ proptest! {
         let version = if valkey { Version::VALKEY_9 } else { Version::REDIS_MAX };
         if let Ok(Decoded::Object(object)) = read(&bytes, version) {
             prop_assert!(!elements(&object).is_empty());
-            let again = read(&encoded(&object), Version::REDIS_7);
+            let (bytes, version) = encoded(&object);
+            let again = read(&bytes, version);
             prop_assert!(matches!(again, Ok(Decoded::Object(_))));
         }
     }
@@ -234,6 +244,44 @@ proptest! {
         payload[at] ^= flip;
         prop_assert!(payload::open(&payload, false).is_err());
     }
+}
+
+#[test]
+fn hashes_with_fields_that_end_are_read_as_valkey_and_redis_write_them() {
+    let earliest = 1000u64.to_le_bytes();
+    let listpack = [
+        &23u32.to_le_bytes()[..],
+        &6u16.to_le_bytes(),
+        b"\x81f\x02\x81v\x02\x00\x01\x81g\x02\x01\x01\xc3\xec\x02\xff",
+    ]
+    .concat();
+    let listpack = [&[listpack.len().to_le_bytes()[0]][..], &listpack].concat();
+    let (never, end) = (u64::MAX.to_le_bytes(), 1004u64.to_le_bytes());
+    let values = [
+        (Version::VALKEY_9, [b"\x16\x02\x01f\x01v", &never[..], b"\x01g\xc0\x01", &end].concat()),
+        // Ends of 14 bits: 1004 itself, and as the fifth millisecond from the earliest on.
+        (Version::REDIS_MAX, b"\x16\x02\x00\x01f\x01v\x43\xec\x01g\xc0\x01".to_vec()),
+        (Version::REDIS_MAX, [b"\x17", &listpack[..]].concat()),
+        (
+            Version::REDIS_MAX,
+            [b"\x18", &earliest[..], b"\x02\x00\x01f\x01v\x05\x01g\xc0\x01"].concat(),
+        ),
+        (Version::REDIS_MAX, [b"\x19", &earliest[..], &listpack].concat()),
+    ];
+    for (version, bytes) in values {
+        let Ok(Decoded::Object(Object::Hash(hash))) = read(&bytes, version) else {
+            panic!("{bytes:?}")
+        };
+        let facts = |field: &[u8]| {
+            let (value, moment) = hash.get_timed(field)?;
+            Some((value.to_bytes().to_vec(), moment))
+        };
+        assert_eq!(hash.len(), 2);
+        assert_eq!(facts(b"f"), Some((b"v".to_vec(), None)), "{bytes:?}");
+        assert_eq!(facts(b"g"), Some((b"1".to_vec(), Some(1004))), "{bytes:?}");
+    }
+    let before_1970 = [b"\x16\x01\x01f\x01v", &(-2i64).to_le_bytes()[..]].concat();
+    assert_eq!(read(&before_1970, Version::VALKEY_9).unwrap_err(), Malformed::FieldExpiry);
 }
 
 #[test]

@@ -18,7 +18,7 @@ mod sorted_set;
 mod stream;
 mod tree;
 
-pub use hash::{Hash, Iter as HashIter};
+pub use hash::{Alive, Hash, Iter as HashIter, IterTimed as HashIterTimed};
 pub use item::{Item, ItemBytes};
 pub use limits::Limits;
 pub use list::{Iter as ListIter, List};

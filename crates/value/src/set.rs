@@ -122,7 +122,7 @@ impl Set {
                 return true;
             }
         }
-        self.enlarge().insert(&Entry { word: seed::hash(member), key: member, value: &[] })
+        self.enlarge().insert(&Entry::new(seed::hash(member), member))
     }
 
     /// Takes a member away. True when it was there.
@@ -213,7 +213,7 @@ impl Set {
         if !matches!(self.form, Form::Tree(_)) {
             let mut tree = Tree::new();
             for member in self.iter() {
-                member.with(|key| tree.insert(&Entry { word: seed::hash(key), key, value: &[] }));
+                member.with(|key| tree.insert(&Entry::new(seed::hash(key), key)));
             }
             self.form = Form::Tree(Box::new(tree));
         }

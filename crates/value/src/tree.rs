@@ -18,7 +18,7 @@ mod walk;
 
 use inner::{Child, Children, Inner, Node};
 use insert::{Change, Parts, insert_inner, insert_leaf};
-pub(crate) use kind::{Fields, Kind, Members, Scored, Scores, Word};
+pub(crate) use kind::{Due, Fields, Kind, Members, Scored, Scores, Word};
 pub(crate) use leaf::Entry;
 use leaf::Leaf;
 pub(crate) use walk::{Ascending, Descending};
@@ -67,6 +67,12 @@ impl<'a, K: Kind> Place<'a, K> {
     /// The entry's value.
     pub(crate) fn value(&self) -> &'a [u8] {
         self.leaf.value::<K>(self.index)
+    }
+
+    /// The entry's moment, if it has one.
+    #[inline]
+    pub(crate) fn moment(&self) -> Option<u64> {
+        self.leaf.moment::<K>(self.index)
     }
 
     /// The entry's key and value.
@@ -203,7 +209,8 @@ impl<K: Kind> Tree<K> {
         Descending { tree: self, end: end.min(self.len), place: None }
     }
 
-    /// Adds an entry, or replaces the value of the one with the same word and key. True when added.
+    /// Adds an entry, or replaces value and moment of the one with the same word and key. True when
+    /// added.
     pub(crate) fn insert(&mut self, entry: &Entry<'_, K::Word>) -> bool {
         let change = match &mut self.root {
             Node::Leaf(leaf) => {

@@ -22,13 +22,14 @@ pub(super) struct Part {
 impl Part {
     /// Reads the words from `first` to the last.
     pub(super) fn parse(args: Args<'_>, first: usize) -> Result<Part, Error> {
+        if args.len() > first + 3 {
+            return Err(Error::SYNTAX);
+        }
         let mut part = Part { start: 0, end: None, unit: Unit::Byte };
         if args.len() > first {
             part.start = args.integer(first)?;
         }
-        if args.len() > first + 1 {
-            part.end = Some(args.integer(first + 1)?);
-        }
+        // A bad unit is told before a bad end.
         if args.len() > first + 2 {
             part.unit = if args.is(first + 2, "BIT") {
                 Unit::Bit
@@ -38,8 +39,8 @@ impl Part {
                 return Err(Error::SYNTAX);
             };
         }
-        if args.len() > first + 3 {
-            return Err(Error::SYNTAX);
+        if args.len() > first + 1 {
+            part.end = Some(args.integer(first + 1)?);
         }
         Ok(part)
     }

@@ -46,16 +46,17 @@ pub(crate) fn pexpire_at(context: &mut Context<'_, '_>, args: Args<'_>) -> Outco
 }
 
 /// How a command tells a moment.
-struct Scale {
-    unit_ms: i64,
-    from: Millis,
+pub(crate) struct Scale {
+    pub(crate) unit_ms: i64,
+    /// What the amount is added to.
+    pub(crate) from: Millis,
     /// The command's, for its error.
-    name: &'static str,
+    pub(crate) name: &'static str,
 }
 
 impl Scale {
     /// The moment in Unix milliseconds; may lie before 1970.
-    fn moment(&self, amount: i64) -> Result<i64, Error> {
+    pub(crate) fn moment(&self, amount: i64) -> Result<i64, Error> {
         let from = i64::try_from(self.from).expect("the clock is before the year 292,000,000");
         let moment = amount.checked_mul(self.unit_ms).and_then(|after| after.checked_add(from));
         moment.ok_or_else(|| Error::expire_time(self.name))
@@ -64,7 +65,7 @@ impl Scale {
 
 /// When the expiry is changed.
 #[derive(Default)]
-struct Condition {
+pub(crate) struct Condition {
     /// `XX` true, `NX` false: whether the key must have an expiry.
     has_expiry: Option<bool>,
     /// `GT`, `LT`: how the new expiry must compare to the old one, where none counts as never.
@@ -72,8 +73,9 @@ struct Condition {
 }
 
 impl Condition {
-    fn parse(args: Args<'_>) -> Result<Condition, Error> {
-        let mut cursor = args.cursor(3);
+    /// Reads the words from `first` on.
+    pub(crate) fn parse(args: Args<'_>, first: usize) -> Result<Condition, Error> {
+        let mut cursor = args.cursor(first);
         let (mut nx, mut xx, mut gt, mut lt) = (false, false, false, false);
         while cursor.left() > 0 {
             let said = if cursor.take("NX") {
@@ -107,7 +109,8 @@ impl Condition {
         Ok(Condition { has_expiry: (nx || xx).then_some(xx), order })
     }
 
-    fn allows(&self, before: Option<Millis>, moment: i64) -> bool {
+    /// Whether an expiry `before` (none: never) may become `moment`.
+    pub(crate) fn allows(&self, before: Option<Millis>, moment: i64) -> bool {
         let compared = before.map_or(Ordering::Less, |before| {
             moment.cmp(&i64::try_from(before).unwrap_or(i64::MAX))
         });
@@ -117,7 +120,7 @@ impl Condition {
 }
 
 fn change(context: &mut Context<'_, '_>, args: Args<'_>, scale: Scale) -> Outcome {
-    let condition = Condition::parse(args)?;
+    let condition = Condition::parse(args, 3)?;
     let moment = scale.moment(args.integer(2)?)?;
     let key = context.key(args, 1);
     let allowed =

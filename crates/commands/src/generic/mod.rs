@@ -18,6 +18,9 @@ mod scan;
 mod sort;
 mod ttl;
 
+pub(crate) use expire::{Condition, Scale};
+pub(crate) use ttl::to_seconds;
+
 use crate::{Command, Reads};
 
 /// The family, in the order of the reference.

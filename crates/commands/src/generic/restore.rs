@@ -3,7 +3,7 @@
 use crate::string::to_store;
 use crate::{Args, Context, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::{Event, Frequency, Key, Millis, SetExpiry, access_clock};
-use caudal_rdb::{Decoded, Decoding, Malformed, payload};
+use caudal_rdb::{Decoded, Decoding, payload};
 use caudal_table::{CLOCK_MASK, INLINE_BYTES_MAX, NewValue};
 use caudal_text::integer::Decimal;
 use caudal_value::Blob;
@@ -121,8 +121,6 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
 fn read(context: &Context<'_, '_>, payload: &[u8]) -> Result<Decoded, Error> {
     const BAD_FOOTER: Error = Error::text("ERR DUMP payload version or checksum are wrong");
     const BAD_DATA: Error = Error::text("ERR Bad data format");
-    const FIELD_EXPIRY: Error =
-        Error::text("ERR Bad data format: hash fields that expire are not supported");
     let trusting = context.settings.trusts_checksums;
     let (body, version) = payload::open(payload, trusting).map_err(|_| BAD_FOOTER)?;
     let decoding = Decoding {
@@ -130,10 +128,7 @@ fn read(context: &Context<'_, '_>, payload: &[u8]) -> Result<Decoded, Error> {
         string_bytes_max: usize::try_from(context.settings.string_bytes_max).unwrap_or(usize::MAX),
         version,
     };
-    payload::value(body, &decoding).map_err(|error| match error {
-        Malformed::FieldExpiry => FIELD_EXPIRY,
-        _ => BAD_DATA,
-    })
+    payload::value(body, &decoding).map_err(|_| BAD_DATA)
 }
 
 /// Stores it as SET would have: a string that spells an integer is one.

@@ -9,6 +9,7 @@ mod pattern;
 use crate::context::{reply_item, reply_string};
 use crate::{Args, Context, DONE, Error, Flow, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::{Busy, Event, Key, Keys, SetExpiry};
+use caudal_rdb::{Source, payload};
 use caudal_table::{Kind, NewValue, ValueRef};
 use caudal_value::{Item, ItemBytes, List, Object};
 use pattern::{Found, Pattern};
@@ -178,6 +179,8 @@ struct Results<'i, 'a> {
     elements: Vec<Item<'i>>,
     gets: Vec<Pattern<'a>>,
     target: Option<&'a [u8]>,
+    /// Whether they depend on fields of hashes.
+    reads_fields: bool,
 }
 
 fn results<'i, 'a>(
@@ -195,7 +198,8 @@ fn results<'i, 'a>(
         true => unsorted(&sort, image),
         false => sorted(keys, &sort, image)?,
     };
-    Ok(Results { elements, gets: sort.gets, target: sort.target })
+    let reads_fields = sort.by.iter().chain(&sort.gets).any(Pattern::reads_fields);
+    Ok(Results { elements, gets: sort.gets, target: sort.target, reads_fields })
 }
 
 /// Elements in the order that they have.
@@ -348,9 +352,15 @@ impl Results<'_, '_> {
         }
         let key: Key<'_> = context.keys.key(target);
         if count > 0 {
-            let value = NewValue::Object(Object::List(list));
-            context.keys.set(&key, value, SetExpiry::Clear);
+            let list = Object::List(list);
+            // Fields that are past their moment are still there for who would sort again.
+            let is_told_whole = self.reads_fields && context.keys.effects.wanted();
+            let payload = is_told_whole.then(|| payload::dump(Source::Object(&list)));
+            context.keys.set(&key, NewValue::Object(list), SetExpiry::Clear);
             context.keys.changed(&key, Event::list("sortstore"));
+            if let Some(payload) = payload {
+                context.keys.effect(&[b"RESTORE", target, b"0", &payload, b"REPLACE"]);
+            }
             // Each element counts as a change.
             context.keys.changes += count as u64 - 1;
         } else if context.keys.remove(&key) {

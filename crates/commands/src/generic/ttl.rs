@@ -45,7 +45,7 @@ pub(crate) fn pexpire_time(context: &mut Context<'_, '_>, args: Args<'_>) -> Out
 }
 
 /// To the nearest second.
-fn to_seconds(ms: Millis) -> u64 {
+pub(crate) fn to_seconds(ms: Millis) -> u64 {
     (ms + 500) / 1000
 }
 

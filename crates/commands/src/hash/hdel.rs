@@ -1,7 +1,7 @@
 //! HDEL.
 
 use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
-use caudal_keyspace::Event;
+use caudal_keyspace::{Event, HashMut};
 
 pub(crate) const SPEC: Spec = Spec::new("HDEL", "Takes fields away from a hash.")
     .syntax("key field...")
@@ -15,11 +15,12 @@ pub(crate) const SPEC: Spec = Spec::new("HDEL", "Takes fields away from a hash."
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
-    let Some(hash) = context.keys.hash_mut(&key)? else { return context.reply_count(0) };
-    let removed = args.from(2).filter(|field| hash.remove(field)).count();
+    let remove = |hash: &mut HashMut<'_>| args.from(2).filter(|field| hash.remove(field)).count();
+    let removed = context.keys.edit_hash(&key, remove)?.unwrap_or(0);
     if removed > 0 {
         context.keys.changed(&key, Event::hash("hdel"));
-        context.keys.drop_empty_hash(&key);
     }
+    // None removed and none left: those that were named were past their moment.
+    context.keys.drop_empty_hash(&key);
     context.reply_count(removed)
 }

@@ -2,6 +2,7 @@
 
 use crate::context::reply_item;
 use crate::{Args, Context, DONE, Group, KeyFlags, Outcome, Spec};
+use caudal_value::Alive;
 
 const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary)
@@ -25,8 +26,8 @@ pub(crate) fn hgetall(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome 
         context.reply.map(0);
         return DONE;
     };
-    context.reply.map(hash.len());
-    for (field, value) in hash {
+    context.reply.map(hash.count());
+    for (field, value) in hash.iter() {
         reply_item(&mut context.reply, field);
         reply_item(&mut context.reply, value);
     }
@@ -36,8 +37,8 @@ pub(crate) fn hgetall(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome 
 pub(crate) fn hkeys(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
     let hash = context.keys.hash(&key)?;
-    context.reply.array(hash.map_or(0, |hash| hash.len()));
-    for (field, _) in hash.into_iter().flatten() {
+    context.reply.array(hash.map_or(0, |hash| hash.count()));
+    for (field, _) in hash.iter().flat_map(Alive::iter) {
         reply_item(&mut context.reply, field);
     }
     DONE
@@ -46,8 +47,8 @@ pub(crate) fn hkeys(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
 pub(crate) fn hvals(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
     let hash = context.keys.hash(&key)?;
-    context.reply.array(hash.map_or(0, |hash| hash.len()));
-    for (_, value) in hash.into_iter().flatten() {
+    context.reply.array(hash.map_or(0, |hash| hash.count()));
+    for (_, value) in hash.iter().flat_map(Alive::iter) {
         reply_item(&mut context.reply, value);
     }
     DONE

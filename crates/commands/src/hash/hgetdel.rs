@@ -1,5 +1,6 @@
 //! HGETDEL.
 
+use super::fields;
 use crate::context::reply_item;
 use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
 use caudal_keyspace::Event;
@@ -15,40 +16,39 @@ pub(crate) const SPEC: Spec =
         .complexity("O(N) with N the number of fields given.")
         .key(1, KeyFlags::RW.and(KeyFlags::ACCESS).and(KeyFlags::DELETE));
 
-/// Index of the first field: HGETDEL key FIELDS numfields field ...
-const FIELDS: usize = 4;
-
-fn check(args: Args<'_>) -> Result<(), Error> {
+pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     if !args.is(2, "FIELDS") {
         return Err(Error::SYNTAX);
     }
-    if usize::try_from(args.integer(3)?) != Ok(args.len() - FIELDS) {
-        return Err(Error::text(
-            "ERR numfields should be greater than 0 and match the provided number of fields",
-        ));
-    }
-    Ok(())
-}
-
-pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
-    check(args)?;
+    let first = fields::first(args, 2, 1, fields::NUMBER)?;
     let key = context.key(args, 1);
-    let mut hash = context.keys.hash_mut(&key)?;
-    let mut removed = false;
-    context.reply.array(args.len() - FIELDS);
-    for field in args.from(FIELDS) {
-        match hash.as_ref().and_then(|hash| hash.get(field)) {
-            Some(value) => reply_item(&mut context.reply, value),
-            None => {
-                context.reply.null();
-                continue;
+    let Context { keys, reply, .. } = context;
+    let removed = keys.edit_hash(&key, |hash| {
+        reply.array(args.len() - first);
+        let mut removed = false;
+        for field in args.from(first) {
+            match hash.get(field) {
+                Some(value) => reply_item(reply, value),
+                None => {
+                    reply.null();
+                    continue;
+                }
             }
+            removed |= hash.remove(field);
         }
-        removed |= hash.as_mut().is_some_and(|hash| hash.remove(field));
-    }
-    if removed {
-        context.keys.changed(&key, Event::hash("hdel"));
-        context.keys.drop_empty_hash(&key);
+        removed
+    })?;
+    match removed {
+        None => {
+            reply.array(args.len() - first);
+            args.from(first).for_each(|_| reply.null());
+        }
+        Some(removed) => {
+            if removed {
+                keys.changed(&key, Event::hash("hdel"));
+            }
+            keys.drop_empty_hash(&key);
+        }
     }
     DONE
 }

@@ -20,13 +20,13 @@ const OVERFLOW: Error = Error::text("ERR increment or decrement would overflow")
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let (field, delta) = (args.at(2), args.integer(3)?);
     let key = context.key(args, 1);
-    let total = context.keys.change_hash(&key, |hash, limits| {
-        let value = match hash.get(field) {
-            None => 0,
-            Some(value) => value.integer().ok_or(NOT_INTEGER)?,
+    let total = context.keys.change_hash(&key, |hash| {
+        let (value, moment) = match hash.get_timed(field) {
+            None => (0, None),
+            Some((value, moment)) => (value.integer().ok_or(NOT_INTEGER)?, moment),
         };
         let total = value.checked_add(delta).ok_or(OVERFLOW)?;
-        hash.insert(field, &Decimal::new(total), limits);
+        hash.insert_until(field, &Decimal::new(total), moment);
         Ok::<i64, Error>(total)
     })??;
     context.keys.changed(&key, Event::hash("hincrby"));

@@ -33,35 +33,37 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
     let found = context.keys.hash(&key)?;
     let reply = &mut context.reply;
+    // Those that are past their moment are soon taken away: until then all are looked at.
+    let alive: Option<Vec<_>> =
+        found.filter(|hash| hash.has_dead()).map(|hash| hash.iter().collect());
+    let len = alive.as_ref().map(Vec::len).or(found.map(|hash| hash.len_with_dead()));
+    let nth = |at: usize| match &alive {
+        Some(alive) => alive.get(at).copied(),
+        None => found.and_then(|hash| hash.whole().nth(at)),
+    };
     let Some((sample, with_values)) = wanted else {
-        let field = found.and_then(|hash| hash.nth(context.random.below(hash.len())));
+        let field = len.filter(|len| *len > 0).and_then(|len| nth(context.random.below(len)));
         match field {
             Some((field, _)) => reply_item(reply, field),
             None => reply.null(),
         }
         return DONE;
     };
-    let Some(hash) = found else {
+    let (Some(hash), Some(len @ 1..)) = (found, len) else {
         reply.array(0);
         return DONE;
     };
-    let count = sample.len(hash.len(), hash.memory())?;
+    let count = sample.len(len, hash.whole().memory())?;
     let nested = with_values && reply.protocol() == Protocol::Resp3;
     reply.array(if with_values && !nested { 2 * count } else { count });
-    sample.draw(
-        context.random,
-        hash.len(),
-        hash.iter(),
-        |at| hash.nth(at),
-        |(field, value)| {
-            if nested {
-                reply.array(2);
-            }
-            reply_item(reply, field);
-            if with_values {
-                reply_item(reply, value);
-            }
-        },
-    );
+    sample.draw(context.random, len, hash.iter(), nth, |(field, value)| {
+        if nested {
+            reply.array(2);
+        }
+        reply_item(reply, field);
+        if with_values {
+            reply_item(reply, value);
+        }
+    });
     DONE
 }

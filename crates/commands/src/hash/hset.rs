@@ -36,10 +36,10 @@ fn set(context: &mut Context<'_, '_>, args: Args<'_>, name: &str) -> Result<usiz
         return Err(Error::arity(name));
     }
     let key = context.key(args, 1);
-    let added = context.keys.change_hash(&key, |hash, limits| {
-        hash.anticipate(args.len() / 2 - 1, limits);
+    let added = context.keys.change_hash(&key, |hash| {
+        hash.anticipate(args.len() / 2 - 1);
         let pairs = (2..args.len()).step_by(2);
-        pairs.filter(|&at| hash.insert(args.at(at), args.at(at + 1), limits)).count()
+        pairs.filter(|&at| hash.insert(args.at(at), args.at(at + 1))).count()
     })?;
     context.keys.changed(&key, Event::hash("hset"));
     Ok(added)

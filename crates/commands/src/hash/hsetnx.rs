@@ -15,8 +15,8 @@ pub(crate) const SPEC: Spec = Spec::new("HSETNX", "Sets a field that does not ex
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
-    let added = context.keys.change_hash(&key, |hash, limits| {
-        !hash.contains(args.at(2)) && hash.insert(args.at(2), args.at(3), limits)
+    let added = context.keys.change_hash(&key, |hash| {
+        !hash.contains(args.at(2)) && hash.insert(args.at(2), args.at(3))
     })?;
     if added {
         context.keys.changed(&key, Event::hash("hset"));

@@ -1,9 +1,10 @@
-//! `EX`, `PX`, `EXAT`, `PXAT`: how long a string is to live, in SET, GETEX, MSETEX, SETEX.
+//! `EX`, `PX`, `EXAT`, `PXAT`: how long a string is to live, in SET, GETEX, MSETEX, SETEX; or
+//! fields of a hash, in HGETEX, HSETEX.
 //!
 //! What must stay true: a resolved moment is after zero and fits a signed 64-bit number of
 //! milliseconds.
 
-use crate::{Cursor, Error};
+use crate::{Args, Cursor, Error};
 use caudal_keyspace::{Millis, SetExpiry};
 use caudal_text::integer;
 
@@ -47,8 +48,17 @@ impl<'a> Lifetime<'a> {
     /// The moment at which it ends. `command` is named by the error of one that cannot be told in
     /// milliseconds, or that is not after zero.
     pub(crate) fn end(self, now: Millis, command: &str) -> Result<Millis, Error> {
+        self.end_from(1, now, command)
+    }
+
+    /// The same where zero is an amount too: a moment that is over.
+    pub(crate) fn end_or_past(self, now: Millis, command: &str) -> Result<Millis, Error> {
+        self.end_from(0, now, command)
+    }
+
+    fn end_from(self, least: u64, now: Millis, command: &str) -> Result<Millis, Error> {
         let amount = integer::parse_i64(self.amount).ok_or(Error::NOT_INTEGER)?;
-        let amount = u64::try_from(amount).ok().filter(|amount| *amount > 0);
+        let amount = u64::try_from(amount).ok().filter(|amount| *amount >= least);
         let millis = match self.unit {
             Unit::Seconds | Unit::UnixSeconds => amount.and_then(|at| at.checked_mul(1000)),
             Unit::Millis | Unit::UnixMillis => amount,
@@ -99,5 +109,46 @@ impl<'a> Expiry<'a> {
             Expiry::Keep => SetExpiry::Keep,
             Expiry::After(lifetime) => SetExpiry::At(lifetime.end(now, command)?),
         })
+    }
+
+    /// The same; errors as [`Lifetime::end_or_past`].
+    pub(crate) fn resolve_or_past(self, now: Millis, command: &str) -> Result<SetExpiry, Error> {
+        match self {
+            Expiry::After(lifetime) => Ok(SetExpiry::At(lifetime.end_or_past(now, command)?)),
+            _ => self.resolve(now, command),
+        }
+    }
+}
+
+/// What a command that reads says about the expiry of what it reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LifetimeChange<'a> {
+    /// Nothing: it stays.
+    Nothing,
+    /// `PERSIST`: there is none afterwards.
+    Persist,
+    /// One of the four options.
+    Expire(Lifetime<'a>),
+}
+
+impl<'a> LifetimeChange<'a> {
+    /// Reads the words from `first` on. An option may be said twice, but only in one way.
+    pub(crate) fn parse(args: Args<'a>, first: usize) -> Result<LifetimeChange<'a>, Error> {
+        use LifetimeChange::{Expire, Nothing, Persist};
+        let mut cursor = args.cursor(first);
+        let mut change = Nothing;
+        while cursor.left() > 0 {
+            let said = if cursor.take("PERSIST") {
+                Persist
+            } else {
+                Lifetime::take(&mut cursor).map(Expire).ok_or(Error::SYNTAX)?
+            };
+            change = match (change, said) {
+                (Nothing, _) | (Persist, Persist) => said,
+                (Expire(one), Expire(two)) if one.unit == two.unit => said,
+                _ => return Err(Error::SYNTAX),
+            };
+        }
+        Ok(change)
     }
 }

@@ -26,6 +26,7 @@ mod setrange;
 mod strlen;
 pub(crate) mod text;
 
+pub(crate) use lifetime::{Expiry, Lifetime, LifetimeChange};
 pub(crate) use text::to_store;
 
 use crate::Command;

@@ -109,11 +109,7 @@ fn swap(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
             let out = (&mut worker.effects, &mut worker.lost);
             engine.keyspace.expire_before_swap((first, second), now, counters, out);
         }
-        let totals = [first, second].map(|database| {
-            let totals = engine.totals(database);
-            let signed = |count| i64::try_from(count).expect("fewer keys than 2^63");
-            (signed(totals.keys), signed(totals.volatile))
-        });
+        let totals = [first, second].map(|database| engine.totals(database));
         engine.keyspace.swap((first, second), &shared.counters, totals, &worker.effects.news);
         stats::add(&shared.stats.changes, 1);
         let words = [b"SWAPDB".as_slice(), args.at(1), args.at(2)];

@@ -4,14 +4,25 @@ use super::*;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+/// Values and moments.
+type Model = BTreeMap<Vec<u8>, (Vec<u8>, Option<u64>)>;
+
+/// Moments of the tests are below this.
+const MOMENTS: u64 = 20;
 
 const SMALL: Limits = Limits { hash_packed_entries_max: 8, ..Limits::DEFAULT };
 
 fn check(hash: &Hash, model: &Model) {
     assert_eq!(hash.len(), model.len());
-    let pairs: Model = hash.iter().map(owned).collect();
-    assert_eq!(&pairs, model);
+    let triples: Model = hash
+        .iter_timed()
+        .map(|(field, value, moment)| {
+            let (field, value) = owned((field, value));
+            (field, (value, moment))
+        })
+        .collect();
+    assert_eq!(&triples, model);
+    assert_eq!(hash.first_moment(), model.values().filter_map(|(_, moment)| *moment).min());
     assert_eq!(hash.iter().len(), model.len());
     for (index, pair) in hash.iter().enumerate() {
         assert_eq!(hash.nth(index), Some(pair));
@@ -19,9 +30,41 @@ fn check(hash: &Hash, model: &Model) {
     assert_eq!(hash.nth(model.len()), None);
     let half = model.len() / 2;
     assert!(hash.iter_from(half).eq(hash.iter().skip(half)));
-    for (field, value) in model {
+    for (field, (value, moment)) in model {
         assert!(hash.get(field).unwrap().equals(value));
         assert!(hash.contains(field));
+        assert_eq!(hash.get_timed(field).unwrap().1, *moment);
+    }
+    for now in [0, MOMENTS / 2, MOMENTS] {
+        check_alive(hash.alive(now), model, now);
+    }
+}
+
+/// What a reader sees at `now`, by every way of looking.
+fn check_alive(alive: Alive<'_>, model: &Model, now: u64) {
+    let is_alive = |moment: &Option<u64>| moment.is_none_or(|moment| moment >= now);
+    let expected: BTreeMap<_, _> = model
+        .iter()
+        .filter(|(_, (_, moment))| is_alive(moment))
+        .map(|(field, (value, _))| (field.clone(), value.clone()))
+        .collect();
+    assert_eq!(alive.iter().map(owned).collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!(alive.count(), expected.len());
+    assert_eq!(alive.has_dead(), expected.len() < model.len());
+    let (mut scanned, mut cursor) = (BTreeMap::new(), 0);
+    loop {
+        cursor = alive.scan(cursor, 5, |field, value| {
+            scanned.extend([owned((field, value))]);
+        });
+        if cursor == 0 {
+            break;
+        }
+    }
+    assert_eq!(scanned, expected);
+    for (field, (value, moment)) in model {
+        let found = alive.get(field).map(|value| value.to_bytes().to_vec());
+        assert_eq!(found, is_alive(moment).then(|| value.clone()));
+        assert_eq!(alive.contains(field), found.is_some());
     }
 }
 
@@ -32,6 +75,9 @@ fn owned((field, value): (Item<'_>, Item<'_>)) -> (Vec<u8>, Vec<u8>) {
 #[derive(Debug, Clone)]
 enum Step {
     Insert(Vec<u8>, Vec<u8>),
+    InsertUntil(Vec<u8>, Vec<u8>, Option<u64>),
+    SetMoment(Vec<u8>, Option<u64>),
+    DropDead(u64, usize),
     Remove(Vec<u8>),
     Take(Vec<u8>),
     Image,
@@ -52,9 +98,17 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
+fn moment() -> impl Strategy<Value = Option<u64>> {
+    proptest::option::weighted(0.7, 0..MOMENTS)
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => (field(), value()).prop_map(|(field, value)| Step::Insert(field, value)),
+        4 => (field(), value(), moment())
+            .prop_map(|(field, value, moment)| Step::InsertUntil(field, value, moment)),
+        4 => (field(), moment()).prop_map(|(field, moment)| Step::SetMoment(field, moment)),
+        1 => (0..MOMENTS, 0usize..6).prop_map(|(now, max)| Step::DropDead(now, max)),
         2 => field().prop_map(Step::Remove),
         1 => field().prop_map(Step::Take),
         1 => Just(Step::Image),
@@ -71,14 +125,34 @@ proptest! {
             match step {
                 Step::Insert(field, value) => {
                     let added = hash.insert(&field, &value, &SMALL);
-                    prop_assert_eq!(added, model.insert(field, value).is_none());
+                    prop_assert_eq!(added, model.insert(field, (value, None)).is_none());
+                }
+                Step::InsertUntil(field, value, moment) => {
+                    let added = hash.insert_until(&field, &value, moment, &SMALL);
+                    prop_assert_eq!(added, model.insert(field, (value, moment)).is_none());
+                }
+                Step::SetMoment(field, moment) => {
+                    let found = model.get_mut(&field).map(|entry| entry.1 = moment);
+                    prop_assert_eq!(hash.set_moment(&field, moment), found.is_some());
+                }
+                Step::DropDead(now, max) => {
+                    let mut given = Vec::new();
+                    let dropped = hash.drop_dead(now, max, |field| given.push(field.to_bytes()));
+                    prop_assert_eq!(dropped, given.len());
+                    let dead = |(_, moment): &(_, Option<u64>)| moment.is_some_and(|at| at < now);
+                    let dead = model.values().filter(|entry| dead(entry)).count();
+                    prop_assert_eq!(dropped, dead.min(max));
+                    for field in given {
+                        let (_, moment) = model.remove(&field[..]).unwrap();
+                        prop_assert!(moment.is_some_and(|moment| moment < now));
+                    }
                 }
                 Step::Remove(field) => {
                     prop_assert_eq!(hash.remove(&field), model.remove(&field).is_some());
                 }
                 Step::Take(field) => {
                     let taken = hash.take(&field).map(|value| value.to_vec());
-                    prop_assert_eq!(taken, model.remove(&field));
+                    prop_assert_eq!(taken, model.remove(&field).map(|(value, _)| value));
                 }
                 Step::Image => images.push((hash.clone(), model.clone())),
             }
@@ -194,4 +268,45 @@ fn a_scan_of_counts_gives_each_field_once() {
     assert_eq!(given, 10_000);
     assert!((99..=101).contains(&calls));
     assert_eq!(hash.scan(u64::MAX, 10, |_, _| panic!("nothing is there")), 0);
+}
+
+#[test]
+fn a_moment_makes_a_hash_large_and_costs_nothing_once_it_is_gone() {
+    let mut plain = Hash::new();
+    plain.insert(b"a", b"1", &Limits::DEFAULT);
+    let mut hash = plain.clone();
+    assert!(!hash.set_moment(b"b", Some(5)), "there is no such field");
+    assert_eq!(hash.encoding(), "listpack");
+    assert!(hash.set_moment(b"a", Some(5)));
+    assert_eq!((hash.encoding(), hash.first_moment()), ("hashtable", Some(5)));
+    assert!(hash.set_moment(b"a", None));
+    assert_eq!((hash.encoding(), hash.first_moment()), ("hashtable", None));
+    plain.enlarge();
+    assert_eq!(hash.memory(), plain.memory());
+}
+
+#[test]
+fn fields_of_one_hash_and_one_moment_end_together() {
+    // Among so many some share 32 bits of hash.
+    let mut seen = std::collections::HashMap::new();
+    let twins = (0..u32::MAX).find_map(|number| {
+        let name = number.to_string();
+        seen.insert(seed::hash(name.as_bytes()), name.clone()).map(|other| (other, name))
+    });
+    let (first, second) = twins.unwrap();
+    let mut hash = Hash::new();
+    for name in [&first, &second] {
+        hash.insert_until(name.as_bytes(), b"v", Some(7), &Limits::DEFAULT);
+    }
+    let mut other = hash.clone();
+    assert!(other.set_moment(first.as_bytes(), Some(9)));
+    assert_eq!(other.first_moment(), Some(7), "the second still ends then");
+    assert_eq!(other.drop_dead(8, 9, |field| assert!(field.equals(second.as_bytes()))), 1);
+    assert_eq!(other.first_moment(), Some(9));
+    assert!(hash.remove(first.as_bytes()));
+    assert_eq!(hash.first_moment(), Some(7));
+    assert!(hash.remove(second.as_bytes()));
+    assert_eq!(hash.first_moment(), None);
+    assert_eq!(other.drop_dead(10, 9, |_| ()), 1);
+    assert!(other.is_empty());
 }

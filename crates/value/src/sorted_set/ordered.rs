@@ -48,7 +48,7 @@ impl Ordered {
             }
             None => self.note(hash, word),
         }
-        self.order.insert(&Entry { word, key: member, value: &[] });
+        self.order.insert(&Entry::new(word, member));
         if old.is_some() { Change::Updated } else { Change::Added }
     }
 
@@ -119,7 +119,7 @@ impl Ordered {
     /// Adds a score to the index, under the first number that is free.
     fn note(&mut self, hash: u32, word: u64) {
         let mut keys = numbered(word);
-        let added = keys.any(|key| self.index.insert(&Entry { word: hash, key: &key, value: &[] }));
+        let added = keys.any(|key| self.index.insert(&Entry::new(hash, &key)));
         assert!(added, "hashes have a secret seed: 256 members do not share one");
     }
 

@@ -1,8 +1,8 @@
 //! The kinds of tree: what an entry is sorted by and where its bytes stand in a leaf.
 //!
 //! An entry has a word (a hash, or a score as an ordered integer), a key that decides between equal
-//! words, and perhaps a value. A kind says how wide the word is, and whether the key stands in the
-//! slot itself.
+//! words, and perhaps a value and a moment. A kind says how wide the word is, and whether the key
+//! stands in the slot itself.
 
 use std::fmt::Debug;
 
@@ -14,6 +14,8 @@ pub(crate) trait Kind: Debug + Clone + 'static {
     const KEY_INLINE: usize;
     /// Entries have a value behind their key.
     const VALUED: bool;
+    /// Entries may have a moment, which costs those that have none nothing.
+    const TIMED: bool = false;
     /// Bytes of a slot: the word, then the key or the entry's distance from the leaf's end.
     const SLOT: usize = Self::Word::BYTES + if Self::KEY_INLINE > 0 { Self::KEY_INLINE } else { 2 };
 }
@@ -26,6 +28,17 @@ impl Kind for Fields {
     type Word = u32;
     const KEY_INLINE: usize = 0;
     const VALUED: bool = true;
+    const TIMED: bool = true;
+}
+
+/// Hashes of fields (as the key, big-endian), by the moment at which a field with that hash ends.
+#[derive(Debug, Clone)]
+pub(crate) enum Due {}
+
+impl Kind for Due {
+    type Word = u64;
+    const KEY_INLINE: usize = 4;
+    const VALUED: bool = false;
 }
 
 /// Members of a set, by their hash.

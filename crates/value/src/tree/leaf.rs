@@ -5,7 +5,8 @@
 //!
 //! slot     word | distance of the entry from the leaf's end: u16   (FAR: the lone entry)
 //!          word | key                                              (kinds whose keys stand inline)
-//! entry    key length | value length (kinds with values) | key | value
+//! entry    moment | key length | value length (kinds with values) | key | value
+//! moment   nothing; or 0xff and u64
 //! length   1 byte below 0xfd; 0xfd and u16; 0xfe and u32
 //! ```
 //!
@@ -54,9 +55,26 @@ pub(crate) struct Entry<'a, W> {
     pub(crate) key: &'a [u8],
     /// Empty for kinds without values.
     pub(crate) value: &'a [u8],
+    /// None for kinds without moments.
+    pub(crate) moment: Option<u64>,
 }
 
-impl<W> Entry<'_, W> {
+impl<'a, W> Entry<'a, W> {
+    /// An entry without value and moment.
+    pub(crate) fn new(word: W, key: &'a [u8]) -> Self {
+        Entry { word, key, value: &[], moment: None }
+    }
+
+    /// The same with a value.
+    pub(crate) fn value(self, value: &'a [u8]) -> Self {
+        Entry { value, ..self }
+    }
+
+    /// The same with a moment, or without.
+    pub(crate) fn moment(self, moment: Option<u64>) -> Self {
+        Entry { moment, ..self }
+    }
+
     /// Bytes that the entry would take with its slot.
     pub(crate) fn footprint<K: Kind<Word = W>>(&self) -> usize
     where
@@ -124,6 +142,16 @@ impl Leaf {
         }
         let parts = Parts::read::<K>(&self.bytes, self.start::<K>(index));
         &self.bytes[parts.value]
+    }
+
+    /// The moment of an entry, if it has one.
+    #[inline]
+    pub(crate) fn moment<K: Kind>(&self, index: usize) -> Option<u64> {
+        if !K::TIMED {
+            return None;
+        }
+        let start = self.start::<K>(index);
+        (self.bytes[start] == MOMENT).then(|| u64::read(&self.bytes, start + 1))
     }
 
     /// Key and value of an entry.
@@ -392,7 +420,8 @@ struct Parts {
 impl Parts {
     #[inline]
     fn read<K: Kind>(bytes: &[u8], start: usize) -> Parts {
-        let (key_len, mut at) = read_length(bytes, start);
+        let moment = if K::TIMED && bytes[start] == MOMENT { MOMENT_BYTES } else { 0 };
+        let (key_len, mut at) = read_length(bytes, start + moment);
         let mut value_len = 0;
         if K::VALUED {
             (value_len, at) = read_length(bytes, at);
@@ -408,7 +437,8 @@ fn entry_len<K: Kind>(entry: &Entry<'_, K::Word>) -> usize {
     }
     let lengths =
         length_len(entry.key.len()) + if K::VALUED { length_len(entry.value.len()) } else { 0 };
-    lengths + entry.key.len() + entry.value.len()
+    let moment = if entry.moment.is_some() { MOMENT_BYTES } else { 0 };
+    moment + lengths + entry.key.len() + entry.value.len()
 }
 
 /// Writes the slot at `at` and takes room for the entry in the arena. There is room.
@@ -425,7 +455,14 @@ fn write_entry<K: Kind>(bytes: &mut [u8], at: usize, entry: &Entry<'_, K::Word>)
 }
 
 fn write_parts<K: Kind>(bytes: &mut [u8], start: usize, entry: &Entry<'_, K::Word>) {
-    let mut at = write_length(bytes, start, entry.key.len());
+    debug_assert!(K::TIMED || entry.moment.is_none(), "entries of this kind have no moment");
+    let mut at = start;
+    if let Some(moment) = entry.moment {
+        bytes[at] = MOMENT;
+        moment.write(bytes, at + 1);
+        at += MOMENT_BYTES;
+    }
+    at = write_length(bytes, at, entry.key.len());
     if K::VALUED {
         at = write_length(bytes, at, entry.value.len());
     }
@@ -459,6 +496,10 @@ fn set_count(bytes: &mut [u8], count: usize) {
 fn narrow(length: usize) -> u32 {
     u32::try_from(length).expect("entries stay below 4 GiB")
 }
+
+/// In the place of a length's first byte: a moment stands before it.
+const MOMENT: u8 = 0xff;
+const MOMENT_BYTES: usize = 1 + size_of::<u64>();
 
 const LENGTH_BYTE_MAX: usize = 0xfc;
 const LENGTH_U16: u8 = 0xfd;

@@ -141,7 +141,7 @@ fn run<K: Kind>(
             Step::Insert(word, key, value) => {
                 let (word, key, value) = entry_of(word, key, value);
                 let expected = model.insert((word, key.clone()), value.clone()).is_none();
-                assert_eq!(tree.insert(&Entry { word, key: &key, value: &value }), expected);
+                assert_eq!(tree.insert(&Entry::new(word, &key).value(&value)), expected);
                 let place = tree.find(word, &key).unwrap();
                 assert_eq!(
                     (place.word(), place.key(), place.value()),
@@ -246,7 +246,7 @@ fn filled(count: u32, image: bool) -> (Tree<Fields>, Vec<Tree<Fields>>) {
         let key = format!("field:{index}");
         // Multiplying by an odd number spreads the words without a collision.
         let word = index.wrapping_mul(0x9e37_79b1);
-        assert!(tree.insert(&Entry { word, key: key.as_bytes(), value: b"value" }));
+        assert!(tree.insert(&Entry::new(word, key.as_bytes()).value(b"value")));
         if image && index.is_power_of_two() {
             images.push(tree.clone());
         }
@@ -266,7 +266,7 @@ fn random_order_fills_nodes_and_overhead_is_small() {
 fn ascending_order_leaves_full_leaves_behind() {
     let mut tree = Tree::<Scored>::new();
     for word in 0..50_000u64 {
-        tree.insert(&Entry { word, key: &word.to_be_bytes(), value: &[] });
+        tree.insert(&Entry::new(word, &word.to_be_bytes()));
     }
     let used = tree.len() * (Scored::SLOT + 9);
     assert!(tree.memory() * 100 < used * 108, "{} bytes for {used}", tree.memory());
@@ -290,7 +290,7 @@ fn images_keep_what_they_saw() {
 fn a_large_value_that_shrinks_gives_memory_back() {
     let mut tree = Tree::<Fields>::new();
     for (length, limit) in [(1 << 20, 2 << 20), (10, 200), (3000, 4000), (0, 200)] {
-        tree.insert(&Entry { word: 7, key: b"key", value: &vec![b'v'; length] });
+        tree.insert(&Entry::new(7, b"key").value(&vec![b'v'; length]));
         assert_eq!(tree.find(7, b"key").unwrap().value().len(), length);
         assert!(tree.memory() < limit, "{} bytes", tree.memory());
     }

@@ -53,6 +53,11 @@ impl<'a> Pattern<'a> {
         }
     }
 
+    /// Whether it leads to fields of hashes.
+    pub(super) fn reads_fields(&self) -> bool {
+        matches!(self, Pattern::Key { field: Some(_), .. })
+    }
+
     /// The value that an element leads to, whose slot is locked.
     pub(super) fn find<'k>(
         &self,
@@ -91,7 +96,7 @@ impl<'a> Pattern<'a> {
         let Some(record) = key.and_then(|key| keys.find(&key)) else { return Found::Nothing };
         match (record.value(), field) {
             (ValueRef::Object(Object::Hash(hash)), Some(field)) => {
-                hash.get(field).map_or(Found::Nothing, Found::Item)
+                hash.alive(keys.now).get(field).map_or(Found::Nothing, Found::Item)
             }
             (ValueRef::Object(_), _) | (_, Some(_)) => Found::Nothing,
             (value, None) => Found::String(value),

@@ -2,9 +2,9 @@
 //! encoding.
 //!
 //! A key's part is the SHA-1 of its database, name, expiry, type and value; the whole is the
-//! exclusive or of all parts, so that no order is needed. The elements of sets, hashes and sorted
-//! sets are mixed in the same way. Every piece goes in behind its length, so that no two contents
-//! read the same.
+//! exclusive or of all parts, so that no order is needed. The elements of sets, hashes (with their
+//! moments) and sorted sets are mixed in the same way. Every piece goes in behind its length, so
+//! that no two contents read the same.
 
 use caudal_table::{RecordRef, ValueRef};
 use caudal_value::{Item, Object, Stream, StreamId};
@@ -57,9 +57,10 @@ impl Digest {
                 b"set"
             }
             Object::Hash(hash) => {
-                hash.iter().for_each(|(field, value)| {
-                    let pair = field.with(|field| value.with(|value| Digest::of(&[field, value])));
-                    elements.mix(pair);
+                hash.iter_timed().for_each(|(field, value, moment)| {
+                    let moment = moment.unwrap_or(u64::MAX).to_be_bytes();
+                    let of = |field: &[u8], value: &[u8]| Digest::of(&[field, value, &moment]);
+                    elements.mix(field.with(|field| value.with(|value| of(field, value))));
                 });
                 b"hash"
             }

@@ -4,6 +4,7 @@ use super::{Text, commands};
 use crate::engine::Engine;
 use crate::pubsub::Topic;
 use crate::session::Session;
+use caudal_keyspace::Totals;
 use std::collections::HashSet;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -84,6 +85,7 @@ fn traffic(engine: &Engine, text: &mut Text) {
 
 fn on_keys(engine: &Engine, text: &mut Text) {
     text.field("expired_keys", engine.sum(|at| &at.counters.expired));
+    text.field("expired_fields", engine.sum(|at| &at.counters.expired_fields));
     // An expired key is reclaimed by its place in an index: none is missed by a sample.
     text.field("expired_stale_perc", "0.00");
     text.field("expired_keys_with_volatile_items_stale_perc", "0.00");
@@ -168,10 +170,12 @@ pub(super) fn keyspace(session: &mut Session<'_, '_>, text: &mut Text) {
     for database in 0..engine.keyspace.databases() {
         let totals = engine.totals(u8::try_from(database).unwrap_or(u8::MAX));
         if totals.keys > 0 {
-            let (keys, volatile) = (totals.keys, totals.volatile);
+            let Totals { keys, volatile, timed } = totals;
             text.field(
                 &format!("db{database}"),
-                format_args!("keys={keys},expires={volatile},avg_ttl=0,keys_with_volatile_items=0"),
+                format_args!(
+                    "keys={keys},expires={volatile},avg_ttl=0,keys_with_volatile_items={timed}"
+                ),
             );
         }
     }

@@ -1,0 +1,47 @@
+//! HPERSIST.
+
+use super::fields;
+use crate::{Args, Context, DONE, Error, Group, KeyFlags, Outcome, Spec};
+use caudal_keyspace::Event;
+
+pub(crate) const SPEC: Spec = Spec::new("HPERSIST", "Lets fields of a hash expire no more.")
+    .syntax("key FIELDS fields(numfields:int field...)")
+    .group(Group::Hash)
+    .since("9.0.0")
+    .arity(-5)
+    .write()
+    .fast()
+    .complexity("O(N) with N the number of fields given.")
+    .key(1, KeyFlags::RW.and(KeyFlags::UPDATE));
+
+/// What is replied for a field.
+const NO_FIELD: i64 = -2;
+const NO_EXPIRY: i64 = -1;
+const PERSISTED: i64 = 1;
+
+pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
+    if !args.is(2, "FIELDS") {
+        return Err(Error::SYNTAX);
+    }
+    let first = fields::first(args, 2, 1, fields::NUMBER)?;
+    let key = context.key(args, 1);
+    let results = context.keys.edit_hash(&key, |hash| {
+        let mut persist = |field: &[u8]| match hash.get_timed(field) {
+            None => NO_FIELD,
+            Some((_, None)) => NO_EXPIRY,
+            Some((_, Some(_))) => {
+                hash.set_moment(field, None);
+                PERSISTED
+            }
+        };
+        args.from(first).map(&mut persist).collect::<Vec<_>>()
+    })?;
+    let results = results.unwrap_or_else(|| vec![NO_FIELD; args.len() - first]);
+    context.reply.array(results.len());
+    results.iter().for_each(|result| context.reply.integer(*result));
+    if results.contains(&PERSISTED) {
+        context.keys.changed(&key, Event::hash("hpersist"));
+    }
+    context.keys.drop_empty_hash(&key);
+    DONE
+}
