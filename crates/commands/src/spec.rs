@@ -109,6 +109,9 @@ impl Flags {
     pub const ASKING: Flags = Flags(1 << 18);
     /// Has keys only if it is given some.
     pub const NO_MANDATORY_KEYS: Flags = Flags(1 << 19);
+    /// Replicas may be told of it although it does not write: to be held back, and refused, where
+    /// writes are. COMMAND INFO does not show it.
+    pub const MAY_REPLICATE: Flags = Flags(1 << 20);
 
     /// COMMAND INFO's names, in Redis's order.
     pub const NAMES: [(Flags, &'static str); 19] = [

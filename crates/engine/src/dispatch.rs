@@ -42,7 +42,7 @@ impl Worker {
                 return Progress::Done;
             }
         };
-        if self.must_pause(engine, connection, entry) {
+        if self.must_pause(engine, connection, (entry, request.args)) {
             return Progress::RunsAgain;
         }
         if engine.pubsub.floods.any() && self.makes_messages(connection, entry) {
@@ -192,41 +192,6 @@ impl Worker {
         self.tuning.config.security.debug_command.includes(peer.loopback || peer.unix)
     }
 
-    /// Whether CLIENT PAUSE holds the command; then its connection is set aside.
-    #[inline]
-    fn must_pause(&mut self, engine: &Engine, connection: &mut Connection, entry: &Entry) -> bool {
-        let pause = &engine.pause;
-        let now = self.now.unix_ms;
-        if pause.all_until_ms.load(Relaxed) <= now && pause.writes_until_ms.load(Relaxed) <= now {
-            return false;
-        }
-        self.must_pause_now(engine, connection, entry)
-    }
-
-    #[cold]
-    fn must_pause_now(
-        &mut self,
-        engine: &Engine,
-        connection: &mut Connection,
-        entry: &Entry,
-    ) -> bool {
-        let pause = &engine.pause;
-        let mut until = pause.all_until_ms.load(Relaxed);
-        if until <= self.now.unix_ms && may_write(connection, entry) {
-            until = pause.writes_until_ms.load(Relaxed);
-        }
-        if until <= self.now.unix_ms {
-            return false;
-        }
-        connection.state = State::Paused;
-        connection.info.paused.store(true, Relaxed);
-        connection.info.command.store(entry.id + 1, Relaxed);
-        let wait_us = (until - self.now.unix_ms).saturating_mul(1000);
-        let at_us = self.now.monotonic_us.saturating_add(wait_us);
-        self.timers.resume_at(at_us, connection.info.id);
-        true
-    }
-
     /// Whether a command may add to the post of workers: it publishes, or changes what others are
     /// told of.
     #[cold]
@@ -279,13 +244,6 @@ fn may_listener_say(connection: &Connection, entry: &Entry) -> Result<(), Error>
         return Err(Error::text("ERR Replica can't interact with the keyspace"));
     }
     Ok(())
-}
-
-/// Whether a command, or the transaction that it ends, changes data.
-fn may_write(connection: &Connection, entry: &Entry) -> bool {
-    let queued = |queue: &crate::transaction::Queue| queue.writes();
-    Catalog::is_write(entry)
-        || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
 }
 
 /// Whether a command, or the transaction that it ends, may grow memory.

@@ -23,6 +23,7 @@ mod execute;
 mod latency;
 pub mod local;
 mod mail;
+mod pause;
 mod plain;
 mod pubsub;
 mod rates;

@@ -225,6 +225,10 @@ fn commands_describe_themselves() {
     assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d x a b"), counted);
     assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d 2 a b WEIGHTS 1 2"), "[d a b]");
     assert_eq!(local.say(client, "COMMAND GETKEYS MSET a b c d"), "[a c]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS EVAL code 1 a b"), "[a]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS EVAL code 0 b"), "[]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS FCALL f 0"), "[]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS EVAL code 2 a"), "[]");
     assert_eq!(local.say(client, "COMMAND GETKEYS nosuch a"), "-ERR Invalid command specified");
     assert_eq!(local.say(client, "COMMAND GETKEYS PING"), "-ERR The command has no key arguments");
     assert_eq!(

@@ -82,7 +82,7 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
             let text = denial.text(&connection.user.name, entry, args, false);
             Error::quoting("ERR ACL failure in script: ", &text, "")
         })?;
-        if self.permissions.read_only && Catalog::is_write(entry) {
+        if self.permissions.read_only && Catalog::may_replicate(entry) {
             return Err(READ_ONLY);
         }
         let over = worker.over_memory && !self.permissions.allow_oom && !self.wrote;

@@ -329,7 +329,10 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
         let left = line.len().saturating_sub(first + 1);
         count.and_then(|count| usize::try_from(count).ok()).is_some_and(|count| count <= left)
     });
-    if keys.is_empty() || !counts_hold {
+    if !counts_hold {
+        keys.clear();
+    }
+    if keys.is_empty() && !entry.spec.flags.has(Flags::NO_MANDATORY_KEYS) {
         return Err(Error::text("ERR Invalid arguments specified for command"));
     }
     Ok(keys)

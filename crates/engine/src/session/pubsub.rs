@@ -13,14 +13,19 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
     Spec::new(name, summary).group(Group::PubSub).since("2.0.0").loading_stale().flag(Flags::PUBSUB)
 }
 
-const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.").arity(3).fast().complexity(
-    "O(N+M) where N is the number of clients subscribed to the receiving channel and M is \
+const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.")
+    .arity(3)
+    .fast()
+    .flag(Flags::MAY_REPLICATE)
+    .complexity(
+        "O(N+M) where N is the number of clients subscribed to the receiving channel and M is \
          the total number of subscribed patterns (by any client).",
-);
+    );
 const SPUBLISH: Spec = spec("SPUBLISH", "Sends a message to a channel of a shard.")
     .since("7.0.0")
     .arity(3)
     .fast()
+    .flag(Flags::MAY_REPLICATE)
     .complexity("O(N) where N is the number of clients subscribed to the receiving shard channel.")
     .key(1, KeyFlags::NOT_KEY);
 const SUBSCRIBE: Spec = spec("SUBSCRIBE", "Listens to channels.")

@@ -3,7 +3,7 @@
 use super::{RO, RW, UNKNOWN};
 use crate::scripts::{Code, DIGITS, Keys, Known, Request, parse_digest, run};
 use crate::session::{Outcome, Session, SessionCommand};
-use caudal_commands::{Args, Error, KeyFlags, Spec};
+use caudal_commands::{Args, Error, Flags, KeyFlags, Spec};
 
 const fn spec(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec {
     super::runs(name, summary, keys).complexity("Depends on the script that is executed.")
@@ -11,9 +11,14 @@ const fn spec(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec
 
 /// The family.
 pub(super) const COMMANDS: &[SessionCommand] = &[
-    SessionCommand::new(spec("EVAL", "Runs a script.", RW).since("2.6.0"), eval),
     SessionCommand::new(
-        spec("EVALSHA", "Runs a script of the cache.", RW).since("2.6.0"),
+        spec("EVAL", "Runs a script.", RW).since("2.6.0").flag(Flags::MAY_REPLICATE),
+        eval,
+    ),
+    SessionCommand::new(
+        spec("EVALSHA", "Runs a script of the cache.", RW)
+            .since("2.6.0")
+            .flag(Flags::MAY_REPLICATE),
         eval_digest,
     ),
     SessionCommand::new(
