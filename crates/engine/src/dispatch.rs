@@ -18,6 +18,10 @@ const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-
     set to \"local\", you can run it from a local connection, otherwise you need to set this \
     option in the configuration file, and then restart the server.";
 
+const OOM: Error = Error::text("OOM command not allowed when used memory > 'maxmemory'.");
+/// What writes are told while there are fewer replicas than `min-replicas-to-write`.
+pub(crate) const FEW_REPLICAS: Error = Error::text("NOREPLICAS Not enough good replicas to write.");
+
 /// Words of an unknown command that its error shows, together at most this long.
 const UNKNOWN_ARGS_BYTES_MAX: usize = 128;
 
@@ -163,10 +167,25 @@ impl Worker {
         {
             return Err(refusal);
         }
+        if self.is_short { self.admit_short(connection, entry) } else { Ok(()) }
+    }
+
+    /// The checks where the server lacks something.
+    #[cold]
+    fn admit_short(&self, connection: &Connection, entry: &Entry) -> Result<(), Error> {
         if self.over_memory && may_grow(connection, entry) {
-            return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
+            return Err(OOM);
+        }
+        if self.lacks_replicas() && may_write(connection, entry) {
+            return Err(FEW_REPLICAS);
         }
         Ok(())
+    }
+
+    /// Whether there are fewer replicas than writes need. There are none yet.
+    pub(crate) fn lacks_replicas(&self) -> bool {
+        let needed = self.tuning.config.replication;
+        needed.write_replicas_min > 0 && needed.lag_seconds_max > 0
     }
 
     #[cold]
@@ -244,6 +263,13 @@ fn may_listener_say(connection: &Connection, entry: &Entry) -> Result<(), Error>
         return Err(Error::text("ERR Replica can't interact with the keyspace"));
     }
     Ok(())
+}
+
+/// Whether a command, or the transaction that it ends, changes data.
+fn may_write(connection: &Connection, entry: &Entry) -> bool {
+    let queue = connection.queue.as_deref().filter(|_| entry.spec.name == "EXEC");
+    Catalog::is_write(entry)
+        || queue.is_some_and(|queue| queue.commands().any(|(entry, _)| Catalog::is_write(entry)))
 }
 
 /// Whether a command, or the transaction that it ends, may grow memory.

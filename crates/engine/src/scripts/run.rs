@@ -9,6 +9,7 @@ use super::machine::{self, Machine};
 use super::shebang;
 use crate::atomic::{Atomic, Plan};
 use crate::catalog::Entry;
+use crate::dispatch::FEW_REPLICAS;
 use crate::engine::Engine;
 use crate::execute::{Progress, WantedSet, want_keys, written_keys};
 use crate::session::{Caller, Session};
@@ -79,6 +80,9 @@ impl Permissions {
         let allow_oom = flags.allow_oom || flags.no_writes;
         if worker.over_memory && !allow_oom {
             return Err(MEMORY);
+        }
+        if worker.lacks_replicas() && !flags.no_writes {
+            return Err(FEW_REPLICAS);
         }
         Ok(Permissions { read_only: read_only || flags.no_writes, allow_oom })
     }
