@@ -1,6 +1,6 @@
 //! All checks in the order in which they fail fastest.
 
-use crate::{differential, say, tidy};
+use crate::{differential, say, suite, tidy};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -18,6 +18,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         finish(&mut command)
     })?;
     step("differential", || differential::in_ci(root))?;
+    step("suite", || suite::run(root))?;
     // Last, so that the summary of all tests is what the output ends with.
     say("== tests");
     tests(root)

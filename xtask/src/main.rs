@@ -8,6 +8,7 @@
 mod bench;
 mod ci;
 mod differential;
+mod suite;
 mod tidy;
 
 use std::io::Write;
@@ -21,6 +22,7 @@ usage: cargo xtask CHORE
   tidy           what the compiler does not check: see CONTRIBUTING.md
   bench          what the engine costs: instructions (valgrind), memory, thread scaling
   differential   random commands, compared with a reference server: [OPERATIONS [SEED]]
+  suite          the quick units of Redis's own test suite
 ";
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["ci"] => ci::run(&root()),
         ["tidy"] => tidy::run(&root()),
         ["bench"] => bench::run(&root()),
+        ["suite"] => suite::run(&root()),
         ["differential", ref rest @ ..] => differential::run(&root(), rest),
         _ => Err(USAGE.to_owned()),
     };

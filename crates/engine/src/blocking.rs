@@ -1,12 +1,13 @@
 //! Blocking commands: waiting for keys, being served, timing out.
 
+use crate::books::Ran;
 use crate::catalog::Handler;
 use crate::connection::{Connection, State, Waiting};
 use crate::engine::Engine;
-use crate::execute::{Call, Scene, cover};
+use crate::execute::{Call, Progress, Scene, cover};
 use crate::mail::Mail;
 use crate::stats;
-use crate::worker::Worker;
+use crate::worker::{Token, Worker};
 use caudal_commands::{Error, Flow, KeyFlags, OwnedArgs, Wait};
 use caudal_keyspace::{Held, Place, PlacedKey, Ready, Waiter, Wanted};
 use caudal_table::Mode;
@@ -137,7 +138,8 @@ impl Worker {
             self.timers.set(at_us, Timer::EndWait { connection: id })
         });
         let again = self.set_again(id, wait.again_ms);
-        connection.state = State::Waiting(Waiting { waiter, timer, again, is_muted: false });
+        connection.state =
+            State::Waiting(Waiting { waiter, timer, again, is_muted: false, spent_ns: 0 });
         stats::add(&self.shared().stats.blocked, 1);
     }
 
@@ -269,13 +271,13 @@ impl Worker {
         self.end_wait(id, |connection| connection.reply().error_bytes(&error.0));
     }
 
-    /// Counts a blocking command that ends with an error.
+    /// Counts a blocking command that ends with an error that is none of its own.
     fn count_unblocked(&self, id: u64, text: &[u8]) {
         let connection = self.token(id).and_then(|token| self.connections[token].as_ref());
         if let Some(State::Waiting(waiting)) = connection.map(|connection| &connection.state) {
             let stats = &self.shared().stats;
             stats.count_error(text);
-            stats::add(&stats.commands[usize::from(waiting.waiter.command)].failed, 1);
+            stats::add(&stats.commands[usize::from(waiting.waiter.command)].rejected, 1);
         }
     }
 
@@ -351,16 +353,31 @@ impl Worker {
         let Some(token) = self.token(id) else { return };
         let connection = self.connections[token].as_mut().expect("it is known by id");
         let is_muted = matches!(&connection.state, State::Waiting(waiting) if waiting.is_muted);
-        let unsent = is_muted.then(|| std::mem::take(&mut connection.output));
+        let unmuted = is_muted.then(|| std::mem::take(&mut connection.output));
+        let unsent = connection.output.bytes();
         reply(connection);
-        if let Some(unsent) = unsent {
-            connection.output = unsent;
-        }
         let state = std::mem::replace(&mut connection.state, State::Running);
         connection.info.text().waiter = None;
+        self.account_wait(token, &state, unsent);
+        if let Some(unmuted) = unmuted {
+            let connection = self.connections[token].as_mut().expect("it is known by id");
+            connection.output = unmuted;
+        }
         self.forget_wait(state);
         self.mark_outgoing(token);
         self.mark_ready(token);
+    }
+
+    /// Enters the command of a wait that has its reply into the books.
+    fn account_wait(&self, token: Token, state: &State, unsent: usize) {
+        let State::Waiting(Waiting { waiter, spent_ns, .. }) = state else { return };
+        let connection = self.connections[token].as_ref().expect("it is known by id");
+        let words: Vec<&[u8]> = waiter.words.iter().map(|word| &**word).collect();
+        let args = OwnedArgs::of(&words);
+        let entry = self.engine.catalog.entry(waiter.command);
+        // Whoever ran the command has counted its failure.
+        let (progress, failed, args) = (Progress::Done, false, args.view());
+        self.enter_books(connection, Ran { entry, args, progress, failed, unsent }, *spent_ns);
     }
 
     /// A wait is over, however it ended: its timer and its count go.

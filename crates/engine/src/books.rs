@@ -6,7 +6,7 @@
 use crate::catalog::Entry;
 use crate::clients::ClientInfo;
 use crate::command_log::{self, Cause};
-use crate::connection::Connection;
+use crate::connection::{Connection, State};
 use crate::engine::Engine;
 use crate::execute::Progress;
 use crate::hot_keys::Spent;
@@ -48,10 +48,11 @@ pub(crate) struct Books<'a> {
 }
 
 impl Worker {
-    /// Enters a command that was given its turn, and shows it to monitors. `clock` is the time at
-    /// which the command before it ended, and becomes the time at which this one did.
+    /// Enters a command that was given its turn, and shows it to monitors; one that waits is
+    /// entered when that is over. `clock` is the time at which the command before it ended, and
+    /// becomes the time at which this one did.
     #[inline(always)]
-    pub(crate) fn account(&self, connection: &Connection, ran: Ran<'_>, clock: &mut u64) {
+    pub(crate) fn account(&self, connection: &mut Connection, ran: Ran<'_>, clock: &mut u64) {
         let nanos = (self.engine.environment.nanos)();
         let duration_ns = nanos.saturating_sub(std::mem::replace(clock, nanos));
         if ran.progress == Progress::RunsAgain {
@@ -66,6 +67,16 @@ impl Worker {
                 Caller::Client(&connection.info.peer),
             );
         }
+        if let State::Waiting(waiting) = &mut connection.state {
+            waiting.spent_ns = duration_ns;
+            return;
+        }
+        self.enter_books(connection, ran, duration_ns);
+    }
+
+    /// Enters a command that is over.
+    #[inline(always)]
+    pub(crate) fn enter_books(&self, connection: &Connection, ran: Ran<'_>, duration_ns: u64) {
         let books = Books {
             engine: &self.engine,
             worker: self.id,

@@ -390,6 +390,11 @@ impl Catalog {
     pub(crate) fn is_write(entry: &Entry) -> bool {
         entry.spec.flags.has(Flags::WRITE)
     }
+
+    /// Whether flags of a command say that replicas may be told of it.
+    pub(crate) fn may_replicate(entry: &Entry) -> bool {
+        Catalog::is_write(entry) || entry.spec.flags.has(Flags::MAY_REPLICATE)
+    }
 }
 
 /// `7.0.15` as numbers, to be compared.

@@ -86,6 +86,8 @@ pub(crate) struct Waiting {
     pub(crate) again: Option<TimerId>,
     /// Whether CLIENT REPLY takes the reply away.
     pub(crate) is_muted: bool,
+    /// What its command took until it began to wait.
+    pub(crate) spent_ns: u64,
 }
 
 /// CLIENT REPLY.

@@ -18,6 +18,10 @@ const DEBUG_REFUSED: &str = "ERR DEBUG command not allowed. If the enable-debug-
     set to \"local\", you can run it from a local connection, otherwise you need to set this \
     option in the configuration file, and then restart the server.";
 
+const OOM: Error = Error::text("OOM command not allowed when used memory > 'maxmemory'.");
+/// What writes are told while there are fewer replicas than `min-replicas-to-write`.
+pub(crate) const FEW_REPLICAS: Error = Error::text("NOREPLICAS Not enough good replicas to write.");
+
 /// Words of an unknown command that its error shows, together at most this long.
 const UNKNOWN_ARGS_BYTES_MAX: usize = 128;
 
@@ -42,7 +46,7 @@ impl Worker {
                 return Progress::Done;
             }
         };
-        if self.must_pause(engine, connection, entry) {
+        if self.must_pause(engine, connection, (entry, request.args)) {
             return Progress::RunsAgain;
         }
         if engine.pubsub.floods.any() && self.makes_messages(connection, entry) {
@@ -163,10 +167,25 @@ impl Worker {
         {
             return Err(refusal);
         }
+        if self.is_short { self.admit_short(connection, entry) } else { Ok(()) }
+    }
+
+    /// The checks where the server lacks something.
+    #[cold]
+    fn admit_short(&self, connection: &Connection, entry: &Entry) -> Result<(), Error> {
         if self.over_memory && may_grow(connection, entry) {
-            return Err(Error::text("OOM command not allowed when used memory > 'maxmemory'."));
+            return Err(OOM);
+        }
+        if self.lacks_replicas() && may_write(connection, entry) {
+            return Err(FEW_REPLICAS);
         }
         Ok(())
+    }
+
+    /// Whether there are fewer replicas than writes need. There are none yet.
+    pub(crate) fn lacks_replicas(&self) -> bool {
+        let needed = self.tuning.config.replication;
+        needed.write_replicas_min > 0 && needed.lag_seconds_max > 0
     }
 
     #[cold]
@@ -190,41 +209,6 @@ impl Worker {
     fn may_debug(&self, connection: &Connection) -> bool {
         let peer = &connection.info.peer;
         self.tuning.config.security.debug_command.includes(peer.loopback || peer.unix)
-    }
-
-    /// Whether CLIENT PAUSE holds the command; then its connection is set aside.
-    #[inline]
-    fn must_pause(&mut self, engine: &Engine, connection: &mut Connection, entry: &Entry) -> bool {
-        let pause = &engine.pause;
-        let now = self.now.unix_ms;
-        if pause.all_until_ms.load(Relaxed) <= now && pause.writes_until_ms.load(Relaxed) <= now {
-            return false;
-        }
-        self.must_pause_now(engine, connection, entry)
-    }
-
-    #[cold]
-    fn must_pause_now(
-        &mut self,
-        engine: &Engine,
-        connection: &mut Connection,
-        entry: &Entry,
-    ) -> bool {
-        let pause = &engine.pause;
-        let mut until = pause.all_until_ms.load(Relaxed);
-        if until <= self.now.unix_ms && may_write(connection, entry) {
-            until = pause.writes_until_ms.load(Relaxed);
-        }
-        if until <= self.now.unix_ms {
-            return false;
-        }
-        connection.state = State::Paused;
-        connection.info.paused.store(true, Relaxed);
-        connection.info.command.store(entry.id + 1, Relaxed);
-        let wait_us = (until - self.now.unix_ms).saturating_mul(1000);
-        let at_us = self.now.monotonic_us.saturating_add(wait_us);
-        self.timers.resume_at(at_us, connection.info.id);
-        true
     }
 
     /// Whether a command may add to the post of workers: it publishes, or changes what others are
@@ -274,9 +258,9 @@ fn may_listener_say(connection: &Connection, entry: &Entry) -> Result<(), Error>
 
 /// Whether a command, or the transaction that it ends, changes data.
 fn may_write(connection: &Connection, entry: &Entry) -> bool {
-    let queued = |queue: &crate::transaction::Queue| queue.writes();
+    let queue = connection.queue.as_deref().filter(|_| entry.spec.name == "EXEC");
     Catalog::is_write(entry)
-        || (entry.spec.name == "EXEC" && connection.queue.as_deref().is_some_and(queued))
+        || queue.is_some_and(|queue| queue.commands().any(|(entry, _)| Catalog::is_write(entry)))
 }
 
 /// Whether a command, or the transaction that it ends, may grow memory.

@@ -205,6 +205,8 @@ pub struct Engine {
     pub(crate) startup_bytes: u64,
     /// Whether expired keys that nobody asks for are reclaimed: DEBUG SET-ACTIVE-EXPIRE.
     pub(crate) reclaims_expired: AtomicBool,
+    /// Whether scripts may call DEBUG: DEBUG SET-DISABLE-DENY-SCRIPTS.
+    pub(crate) scripts_may_debug: AtomicBool,
     /// Whether the workers' upkeep stands still: DEBUG PAUSE-CRON.
     pub(crate) pauses_upkeep: AtomicBool,
     /// Whether RESTORE does without checksums: DEBUG SET-SKIP-CHECKSUM-VALIDATION.
@@ -254,6 +256,7 @@ impl Engine {
             running: Running::default(),
             startup_bytes: caudal_table::memory::used_bytes(),
             reclaims_expired: AtomicBool::new(true),
+            scripts_may_debug: AtomicBool::new(false),
             pauses_upkeep: AtomicBool::new(false),
             trusts_checksums: AtomicBool::new(false),
             environment,

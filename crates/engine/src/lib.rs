@@ -24,6 +24,7 @@ mod hot_keys;
 mod latency;
 pub mod local;
 mod mail;
+mod pause;
 mod plain;
 mod pubsub;
 mod rates;

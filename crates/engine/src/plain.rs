@@ -58,7 +58,7 @@ impl Worker {
             && connection.claim == Claim::Keys
             && !connection.listens
             && !self.is_busy
-            && !self.over_memory
+            && !self.is_short
             && engine.pause.writes_until_ms.load(Relaxed) <= self.now.unix_ms
             && !engine.pubsub.floods.any()
             && engine.pubsub.monitored.load(Relaxed) == 0

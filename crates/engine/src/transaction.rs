@@ -34,9 +34,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Whether any queued command changes data.
-    pub(crate) fn writes(&self) -> bool {
-        self.commands.iter().any(|(entry, _)| Catalog::is_write(entry))
+    /// The queued commands.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = (&'static Entry, Args<'_>)> {
+        self.commands.iter().map(|(entry, args)| (*entry, args.view()))
     }
 
     /// Whether any queued command may grow memory.

@@ -94,6 +94,9 @@ pub struct Worker {
     pub(crate) is_busy: bool,
     /// Whether this turn's used memory is above `maxmemory`.
     pub(crate) over_memory: bool,
+    /// Whether this turn some commands are refused because the server lacks something: memory, or
+    /// replicas.
+    pub(crate) is_short: bool,
     pub(crate) connections: Vec<Option<Box<Connection>>>,
     free: Vec<Token>,
     by_id: HashMap<u64, Token>,
@@ -152,6 +155,7 @@ impl Worker {
             interlude: None,
             is_busy: false,
             over_memory: false,
+            is_short: false,
             connections: Vec::new(),
             free: Vec::new(),
             by_id: HashMap::new(),
@@ -331,7 +335,7 @@ impl Worker {
     /// What a turn does unless the gate is closed.
     fn execute_ready(&mut self, engine: &Engine) {
         stats::add(&self.shared().stats.turns, 1);
-        self.check_memory();
+        self.check_means();
         self.run_cycle(engine);
         self.broadcast_changes();
         let mut left = TURN_COMMANDS_MAX;
@@ -457,10 +461,11 @@ impl Worker {
         self.listen_to_news();
     }
 
-    /// Compares the memory in use with `maxmemory`.
-    pub(crate) fn check_memory(&mut self) {
+    /// Compares the memory in use with `maxmemory`, and replicas with `min-replicas-to-write`.
+    pub(crate) fn check_means(&mut self) {
         let limit = self.tuning.config.memory.bytes_max;
         self.over_memory = limit.is_some_and(|limit| caudal_table::memory::used_bytes() > limit);
+        self.is_short = self.over_memory || self.lacks_replicas();
     }
 }
 

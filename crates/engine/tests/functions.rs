@@ -74,6 +74,51 @@ fn a_library_is_loaded_whole_or_not_at_all() {
 }
 
 #[test]
+fn a_first_line_may_have_its_words_in_quotes() {
+    let (mut local, one, _) = local();
+    for (line, answer) in [
+        ("#!lua name=\"quoted\"", "quoted"),
+        ("#!lua 'name=single'", "single"),
+        ("#!lua name=\"a\\x62\"c", "abc"),
+        ("#!\"lua\" name=engine", "engine"),
+        ("#!lua name=\"open", "-ERR Invalid library metadata"),
+        ("#! lua name=apart", "-ERR Invalid metadata value given: lua"),
+    ] {
+        let name = answer.trim_start_matches('-');
+        let name = name.split(' ').next_back().unwrap();
+        let body = format!("{line}\nredis.register_function('{name}', function() end)");
+        assert_eq!(spell(&local.call(one, &["FUNCTION", "LOAD", &body])), answer, "{line}");
+    }
+    for (line, answer) in [
+        ("#!lua \"flags=no-writes\"", ":1"),
+        ("#!lua flags=\"no-writes,allow-oom\"", ":1"),
+        ("#!lua flags=\"no-writes", "-ERR Invalid engine in script shebang"),
+    ] {
+        let body = format!("{line}\nreturn 1");
+        assert_eq!(spell(&local.call(one, &["EVAL", &body, "0"])), answer, "{line}");
+    }
+}
+
+#[test]
+fn a_function_registers_none_although_it_kept_the_means() {
+    let (mut local, one, two) = local();
+    let body = "#!lua name=kept\nlocal kept = redis\n\
+        redis.register_function('more', function() kept.register_function('x') end)\n\
+        redis.register_function('none', function() return kept.register_function() end)";
+    assert_eq!(spell(&local.call(one, &["FUNCTION", "LOAD", body])), "kept");
+    for (client, call, line) in [(one, "FCALL more 0", 3), (two, "FCALL none 0", 4)] {
+        assert_eq!(
+            local.say(client, call),
+            format!(
+                "-ERR server.register_function can only be called on FUNCTION LOAD command \
+                 script: on @user_function:{line}."
+            )
+        );
+    }
+    assert_eq!(local.say(one, "FCALL x 0"), "-ERR Function not found");
+}
+
+#[test]
 fn libraries_are_listed_dumped_and_restored() {
     let (mut local, one, two) = local();
     let listed = "[[library_name lib engine LUA functions [[name put description (nil) flags []] \
@@ -83,7 +128,7 @@ fn libraries_are_listed_dumped_and_restored() {
     let restore = |local: &mut Local, payload: &[u8], policy: &str| {
         spell(&local.call(two, &[b"FUNCTION", b"RESTORE".as_slice(), payload, policy.as_bytes()]))
     };
-    assert_eq!(restore(&mut local, &payload, "APPEND"), "-ERR Library 'lib' already exists");
+    assert_eq!(restore(&mut local, &payload, "APPEND"), "-ERR Library lib already exists");
     assert_eq!(restore(&mut local, &payload, "REPLACE"), "OK");
     assert_eq!(local.say(one, "FUNCTION FLUSH"), "OK");
     assert_eq!(local.say(two, "FUNCTION LIST"), "[]");

@@ -49,6 +49,39 @@ fn slow_commands_are_logged_without_their_secrets() {
 }
 
 #[test]
+fn a_blocking_command_is_counted_and_logged_when_its_wait_is_over() {
+    let mut local = Local::new(Config::default(), 2);
+    let (one, two) = (local.connect(0), local.connect(1));
+    assert_eq!(local.say(one, "CONFIG SET slowlog-log-slower-than 0"), "OK");
+    let counted = |local: &mut Local| {
+        let text = local.say(one, "INFO commandstats");
+        let (_, fields) = text.split_once("cmdstat_blpop:calls=")?;
+        let (calls, fields) = fields.split_once(',').unwrap();
+        let (_, rejected) = fields.split_once("rejected_calls=").unwrap();
+        Some((calls.to_owned(), rejected.split(',').next().unwrap().to_owned()))
+    };
+    let is = |calls: &str, rejected: &str| Some((calls.to_owned(), rejected.to_owned()));
+    local.send(two, b"BLPOP l 0\r\n");
+    assert_eq!(counted(&mut local), None);
+    for line in ["MULTI", "RPUSH l a", "SLOWLOG RESET", "EXEC"] {
+        local.say(one, line);
+    }
+    assert_eq!(local.receive(two), b"*2\r\n$1\r\nl\r\n$1\r\na\r\n");
+    let logged = local.say(one, "SLOWLOG GET 1");
+    assert!(logged.contains("[BLPOP l 0]"), "{logged}");
+    assert_eq!(counted(&mut local), is("1", "0"));
+    local.send(two, b"BLPOP l 1\r\n");
+    local.advance_ms(1000);
+    assert_eq!(local.receive(two), b"*-1\r\n");
+    assert_eq!(counted(&mut local), is("2", "0"));
+    local.send(two, b"BLPOP l 0\r\n");
+    assert_eq!(counted(&mut local), is("2", "0"));
+    assert_eq!(local.say(one, "CLIENT UNBLOCK 2 ERROR"), ":1");
+    assert!(local.receive(two).starts_with(b"-UNBLOCKED"));
+    assert_eq!(counted(&mut local), is("3", "1"));
+}
+
+#[test]
 fn large_requests_and_replies_are_logged() {
     let mut local = Local::new(Config::default(), 1);
     let client = local.connect(0);

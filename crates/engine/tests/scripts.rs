@@ -259,6 +259,11 @@ fn read_only_scripts_change_nothing() {
     assert_eq!(local.say(client, line), format!("{refused}1."));
     let script = "#!lua flags=no-writes\nreturn redis.call('SET',KEYS[1],'b')";
     assert_eq!(eval(&mut local, client, script, &["a"], &[]), format!("{refused}2."));
+    // What replicas may be told of counts as a change.
+    for call in ["PFCOUNT", "PUBLISH", "SPUBLISH"] {
+        let line = format!("EVAL_RO \"return redis.call('{call}', 'a', 'b')\" 1 a");
+        assert_eq!(local.say(client, &line), format!("{refused}1."));
+    }
     assert_eq!(local.say(client, "EXISTS a"), ":0");
     for (script, error) in [
         ("#!lua flags=bad\nreturn 1", "Unexpected flag in script shebang: bad"),

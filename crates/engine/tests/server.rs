@@ -1,7 +1,7 @@
 //! Commands on the server: CONFIG, INFO, COMMAND, the logs, whole databases, DEBUG.
 
 use caudal_engine::config::{Config, Peer};
-use caudal_engine::local::{Client, Local};
+use caudal_engine::local::{Client, Local, spell};
 use caudal_engine::{Close, Usage};
 use caudal_wire::Frame;
 
@@ -90,6 +90,41 @@ fn over_maxmemory_what_may_grow_is_refused() {
     );
     assert_eq!(local.say(client, "CONFIG SET maxmemory 0"), "OK");
     assert_eq!(local.say(client, "SET a b"), "OK");
+}
+
+#[test]
+fn writes_are_refused_while_replicas_that_they_need_are_missing() {
+    let mut local = Local::new(Config::default(), 1);
+    let (one, two) = (local.connect(0), local.connect(0));
+    let refused = "-NOREPLICAS Not enough good replicas to write.";
+    assert_eq!(local.say(two, "MULTI"), "OK");
+    assert_eq!(local.say(two, "SET k v"), "QUEUED");
+    // The command behind it in the same pipeline is refused already.
+    local.send(one, b"CONFIG SET min-replicas-to-write 1\r\nSET k v\r\nGET k\r\n");
+    assert_eq!(
+        String::from_utf8(local.receive(one)).unwrap(),
+        format!("+OK\r\n{refused}\r\n$-1\r\n")
+    );
+    assert_eq!(
+        local.say(two, "EXEC"),
+        "-EXECABORT Transaction discarded because of: NOREPLICAS Not enough good replicas to write."
+    );
+    assert!(local.say(one, "INFO replication").contains("min_slaves_good_slaves:0"));
+    assert_eq!(local.say(one, "PUBLISH c m"), ":0");
+    assert_eq!(local.say(one, "EVAL \"return redis.call('GET', 'k')\" 1 k"), "(nil)");
+    assert_eq!(
+        local.say(one, "EVAL \"return redis.call('SET', 'k', 'v')\" 1 k"),
+        format!("{refused} script: on @user_script:1.")
+    );
+    let flagged = |flags: &str| format!("#!lua {flags}\nreturn 1");
+    assert_eq!(spell(&local.call(one, &["EVAL", &flagged(""), "0"])), refused);
+    assert_eq!(spell(&local.call(one, &["EVAL", &flagged("flags=no-writes"), "0"])), ":1");
+    for (line, answer) in
+        [("CONFIG SET min-replicas-max-lag 0", "OK"), ("SET k v", "OK"), ("GET k", "v")]
+    {
+        assert_eq!(local.say(one, line), answer);
+    }
+    assert!(!local.say(one, "INFO replication").contains("min_slaves_good_slaves"));
 }
 
 #[test]
@@ -225,6 +260,10 @@ fn commands_describe_themselves() {
     assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d x a b"), counted);
     assert_eq!(local.say(client, "COMMAND GETKEYS ZUNIONSTORE d 2 a b WEIGHTS 1 2"), "[d a b]");
     assert_eq!(local.say(client, "COMMAND GETKEYS MSET a b c d"), "[a c]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS EVAL code 1 a b"), "[a]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS EVAL code 0 b"), "[]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS FCALL f 0"), "[]");
+    assert_eq!(local.say(client, "COMMAND GETKEYS EVAL code 2 a"), "[]");
     assert_eq!(local.say(client, "COMMAND GETKEYS nosuch a"), "-ERR Invalid command specified");
     assert_eq!(local.say(client, "COMMAND GETKEYS PING"), "-ERR The command has no key arguments");
     assert_eq!(
@@ -393,12 +432,31 @@ fn debug_is_for_whom_it_is_allowed() {
     );
     assert_eq!(local.say(client, "DEBUG ERROR 'FOO bar'"), "-FOO bar");
     assert_eq!(local.say(client, "DEBUG STRINGMATCH-LEN 10 a*b"), ":0");
+    assert_eq!(local.say(client, "DEBUG LOG said"), "OK");
     assert_eq!(local.say(client, "DEBUG PROTOCOL double"), "3.141");
     assert!(local.say(client, "DEBUG PROTOCOL push").starts_with("-ERR RESP2"));
     for line in ["MULTI", "SET k 1", "DEBUG OBJECT k", "DEBUG DIGEST-VALUE k", "MEMORY USAGE k"] {
         local.say(client, line);
     }
     assert!(local.say(client, "EXEC").starts_with("[OK \"Value at:"));
+}
+
+#[test]
+fn scripts_may_call_debug_where_that_was_switched_on() {
+    let mut local = Local::new(debuggable(), 1);
+    let client = local.connect(0);
+    let line = "EVAL \"return redis.call('DEBUG', 'PROTOCOL', 'integer')\" 0";
+    let refused = "-ERR This Valkey command is not allowed from script script: on @user_script:1.";
+    assert_eq!(local.say(client, line), refused);
+    assert_eq!(local.say(client, "DEBUG SET-DISABLE-DENY-SCRIPTS 1"), "OK");
+    assert_eq!(local.say(client, line), ":12345");
+    // What would have the server wait, or lose its way, stays refused.
+    for call in ["MULTI", "EVAL', 'return 1', '0", "SUBSCRIBE', 'c", "SHUTDOWN"] {
+        let other = format!("EVAL \"return redis.call('{call}')\" 0");
+        assert_eq!(local.say(client, &other), refused, "{call}");
+    }
+    assert_eq!(local.say(client, "DEBUG SET-DISABLE-DENY-SCRIPTS 0"), "OK");
+    assert_eq!(local.say(client, line), refused);
 }
 
 #[test]

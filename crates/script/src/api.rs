@@ -31,8 +31,8 @@ pub(crate) struct Run {
     pub(crate) stopped_at: RefCell<Vec<u8>>,
     /// Bytes that the machine may hold.
     pub(crate) memory_limit: Cell<usize>,
-    /// Functions registered so far, while a library is loaded.
-    pub(crate) registered: RefCell<Vec<functions::Entry>>,
+    /// Functions registered so far, while a library is loaded; none at any other time.
+    pub(crate) registered: RefCell<Option<Vec<functions::Entry>>>,
     words: RefCell<OwnedArgs>,
     reply: RefCell<Output>,
 }
@@ -116,8 +116,11 @@ pub(crate) fn table(lua: &Lua, run: &Rc<Run>) -> Result<Table> {
     api.raw_set("error_reply", lua.create_function(error_reply)?)?;
     let shared = Rc::clone(run);
     let register = move |lua: &Lua, args: MultiValue| {
+        if shared.registered.borrow().is_none() {
+            return functions::refuse();
+        }
         let entry = functions::parse(lua, &args)?;
-        shared.registered.borrow_mut().push(entry);
+        shared.registered.borrow_mut().get_or_insert_default().push(entry);
         Ok(())
     };
     api.raw_set("register_function", lua.create_function(register)?)?;

@@ -82,6 +82,11 @@ pub(crate) fn parse(lua: &Lua, args: &MultiValue) -> Result<Entry> {
     }
 }
 
+/// What it says when no library is loaded: a function may have kept it.
+pub(crate) fn refuse() -> Result<()> {
+    fail("server.register_function can only be called on FUNCTION LOAD command")
+}
+
 fn named(lua: &Lua, table: &Table) -> Result<Entry> {
     let (mut name, mut callback, mut description) = (None, None, None);
     let mut flags = Flags::default();

@@ -170,9 +170,9 @@ impl Vm {
         let chunk = self.chunk(source.text, FUNCTION, &self.sandbox.functions);
         let chunk =
             chunk.map_err(|text| [b"ERR Error compiling function: ", &text[..]].concat())?;
-        self.run.registered.borrow_mut().clear();
+        self.run.registered.replace(Some(Vec::new()));
         let outcome = self.enter(host, || self.sandbox.load_library.call(&chunk));
-        let registered = std::mem::take(&mut *self.run.registered.borrow_mut());
+        let registered = self.run.registered.take().unwrap_or_default();
         if let Err(ended) = outcome {
             let text = match ended {
                 Ended::Error { text, .. } => without_position(text),

@@ -291,6 +291,10 @@ impl Sockets {
 
     /// Sends what a connection has to say, as far as the peer takes it, and follows its wishes.
     fn settle(&mut self, engine: &mut engine::Worker, token: engine::Token) {
+        if engine.status(token).close == Close::Now {
+            // Whoever is closed at once, for what it has not read for instance, gets no more.
+            return self.close(engine, token);
+        }
         let at = reactor_token(token);
         let Ok((sent, is_flushed)) = self.send_output(engine, token) else {
             return self.close(engine, token);

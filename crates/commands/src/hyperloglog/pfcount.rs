@@ -4,7 +4,7 @@
 
 use super::find;
 use crate::string::edit;
-use crate::{Args, Context, Group, KeyFlags, Outcome, Spec};
+use crate::{Args, Context, Flags, Group, KeyFlags, Outcome, Spec};
 use caudal_value::hll::{self, Registers};
 
 pub(crate) const SPEC: Spec =
@@ -14,6 +14,7 @@ pub(crate) const SPEC: Spec =
         .since("2.8.9")
         .arity(-2)
         .readonly()
+        .flag(Flags::MAY_REPLICATE)
         .complexity("O(1) for one key, mostly without a look at its registers; O(N) for N keys.")
         .key_range(1, -1, 1, KeyFlags::RW.and(KeyFlags::ACCESS))
         .key_note("a HyperLogLog keeps its estimate for the next time");

@@ -31,6 +31,17 @@ pub struct Settings {
     pub security: Security,
     /// The process and its threads.
     pub process: Process,
+    /// What writes need.
+    pub replication: Replication,
+}
+
+/// Which replicas there must be for writes to be taken; either is 0: none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replication {
+    /// How many.
+    pub write_replicas_min: u32,
+    /// How long ago each was last heard of.
+    pub lag_seconds_max: u32,
 }
 
 /// Where and how the server listens.
@@ -274,6 +285,7 @@ impl Settings {
             log: view.log(),
             security: view.security(),
             process: view.process(),
+            replication: view.replication(),
         }
     }
 }
@@ -425,6 +437,13 @@ impl View<'_> {
             acl_log_entries_max: self.number("acllog-max-len"),
             acl_file: self.path("aclfile"),
             all_channels: self.choice("acl-pubsub-default") == "allchannels",
+        }
+    }
+
+    fn replication(&self) -> Replication {
+        Replication {
+            write_replicas_min: self.number("min-replicas-to-write"),
+            lag_seconds_max: self.number("min-replicas-max-lag"),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::atomic::{Atomic, Stop, Trouble};
 use crate::batch::command_of;
 use crate::catalog::{Catalog, Entry};
 use crate::config;
+use crate::dispatch::FEW_REPLICAS;
 use crate::mail::Mail;
 use crate::session::Caller;
 use crate::stats;
@@ -74,20 +75,24 @@ impl<'h, 'a, 'k> Host<'h, 'a, 'k> {
             return Err(ARITY);
         }
         let flags = entry.spec.flags;
-        if flags.has(Flags::NOSCRIPT) {
+        let Atomic { engine, worker, connection, .. } = &mut *self.run;
+        let may_debug = || entry.spec.name == "DEBUG" && engine.scripts_may_debug.load(Relaxed);
+        if flags.has(Flags::NOSCRIPT) && !may_debug() {
             return Err(REFUSED);
         }
-        let Atomic { worker, connection, .. } = &mut *self.run;
         worker.check_access(connection, (entry, args), Scene::Script).map_err(|denial| {
             let text = denial.text(&connection.user.name, entry, args, false);
             Error::quoting("ERR ACL failure in script: ", &text, "")
         })?;
-        if self.permissions.read_only && Catalog::is_write(entry) {
+        if self.permissions.read_only && Catalog::may_replicate(entry) {
             return Err(READ_ONLY);
         }
         let over = worker.over_memory && !self.permissions.allow_oom && !self.wrote;
         if over && flags.has(Flags::DENYOOM) {
             return Err(MEMORY);
+        }
+        if worker.lacks_replicas() && Catalog::is_write(entry) && !self.wrote {
+            return Err(FEW_REPLICAS);
         }
         Ok(())
     }

@@ -40,7 +40,7 @@ impl Library {
     /// Its first line is not well formed.
     pub(crate) fn new(id: u64, body: &[u8]) -> Result<Library, Error> {
         let metadata = shebang::parse_library(body)?;
-        let (name, code) = (metadata.name.to_vec(), metadata.code);
+        let (name, code) = (metadata.name, metadata.code);
         Ok(Library { id, name, body: body.into(), code, functions: Vec::new() })
     }
 
@@ -98,7 +98,7 @@ impl Set {
     pub(crate) fn add(&mut self, library: Arc<Library>, replace: bool) -> Result<(), Error> {
         let old = self.libraries.get(&library.name).cloned();
         if old.is_some() && !replace {
-            return Err(Error::quoting("ERR Library '", &library.name, "' already exists"));
+            return Err(Error::quoting("ERR Library ", &library.name, " already exists"));
         }
         for function in &library.functions {
             let other = self.functions.get(&function.name.to_ascii_lowercase());

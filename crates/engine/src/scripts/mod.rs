@@ -15,5 +15,5 @@ mod shebang;
 pub(crate) use cache::{DIGITS, Scripts, hex, parse_digest};
 pub(crate) use libraries::{Libraries, Library, Set};
 pub(crate) use machine::{Known, Machine, load};
-pub(crate) use run::{Code, Keys, Request, run};
+pub(crate) use run::{Code, Keys, Request, declared_flags, run};
 pub(crate) use running::Running;

@@ -1,13 +1,16 @@
 //! One run of a script or a function: its declared keys are locked, its commands run under them and
 //! what they need beside, its effects are one.
 
-use super::cache::Script;
+use super::cache::{Script, parse_digest};
 use super::claim::Learned;
 use super::host::Host;
 use super::libraries::{Function, Library};
-use super::machine;
+use super::machine::{self, Machine};
+use super::shebang;
 use crate::atomic::{Atomic, Plan};
 use crate::catalog::Entry;
+use crate::dispatch::FEW_REPLICAS;
+use crate::engine::Engine;
 use crate::execute::{Progress, WantedSet, want_keys, written_keys};
 use crate::session::{Caller, Session};
 use crate::stats;
@@ -78,6 +81,9 @@ impl Permissions {
         if worker.over_memory && !allow_oom {
             return Err(MEMORY);
         }
+        if worker.lacks_replicas() && !flags.no_writes {
+            return Err(FEW_REPLICAS);
+        }
         Ok(Permissions { read_only: read_only || flags.no_writes, allow_oom })
     }
 }
@@ -124,6 +130,26 @@ pub(crate) struct Request<'r> {
     pub(crate) keys: Keys,
     /// Whether it is one of the read-only commands.
     pub(crate) read_only: bool,
+}
+
+/// What the code that a command would run declares. None: the command runs none, there is no such
+/// code, or it declares nothing.
+pub(crate) fn declared_flags(
+    engine: &Engine,
+    machine: &mut Machine,
+    (entry, args): (&Entry, Args<'_>),
+) -> Option<Flags> {
+    match entry.spec.name {
+        "EVAL" | "EVAL_RO" => shebang::parse(args.at(1)).ok()?.flags,
+        "EVALSHA" | "EVALSHA_RO" => {
+            machine.find(&engine.scripts, &parse_digest(args.at(1))?)?.flags
+        }
+        "FCALL" | "FCALL_RO" => {
+            let (library, at) = machine.function(&engine.libraries, args.at(1))?;
+            Some(library.functions[at].flags)
+        }
+        _ => None,
+    }
 }
 
 /// Runs a script or a function for a connection, perhaps several times of which all but the last

@@ -1,7 +1,8 @@
-//! A script's first line: `#!lua flags=no-writes,allow-oom`.
+//! A script's first line: `#!lua flags=no-writes,allow-oom`. Its words may stand in quotes.
 
 use caudal_commands::Error;
 use caudal_script::Flags;
+use caudal_text::words;
 
 /// What a script's first line says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +23,11 @@ pub(crate) fn parse(body: &[u8]) -> Result<Shebang, Error> {
     }
     let end = body.iter().position(|byte| *byte == b'\n');
     let end = end.ok_or(Error::text("ERR Invalid script shebang"))?;
-    let mut words = words(&body[..end]);
-    let engine = &words.next().unwrap_or(b"#!")[2..];
+    let words = words::split(&body[..end]);
+    let words = words.ok_or(Error::text("ERR Invalid engine in script shebang"))?;
+    let (engine, options) = engine_and_options(&words);
     let mut flags = Flags::default();
-    for word in words {
+    for word in options {
         let Some(names) = word.strip_prefix(b"flags=") else {
             return Err(Error::quoting("ERR Unknown lua shebang option: ", word, ""));
         };
@@ -42,9 +44,9 @@ pub(crate) fn parse(body: &[u8]) -> Result<Shebang, Error> {
 }
 
 /// What a library's first line says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Metadata<'b> {
-    pub(crate) name: &'b [u8],
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Metadata {
+    pub(crate) name: Vec<u8>,
     /// Offset of what is compiled.
     pub(crate) code: usize,
 }
@@ -53,16 +55,17 @@ pub(crate) struct Metadata<'b> {
 ///
 /// # Errors
 /// There is none, or it is not well formed.
-pub(crate) fn parse_library(body: &[u8]) -> Result<Metadata<'_>, Error> {
+pub(crate) fn parse_library(body: &[u8]) -> Result<Metadata, Error> {
     if !body.starts_with(b"#!") {
         return Err(Error::text("ERR Missing library metadata"));
     }
     let end = body.iter().position(|byte| *byte == b'\n');
     let end = end.ok_or(Error::text("ERR Invalid library metadata"))?;
-    let mut words = words(&body[..end]);
-    let engine = &words.next().unwrap_or(b"#!")[2..];
+    let words = words::split(&body[..end]);
+    let words = words.ok_or(Error::text("ERR Invalid library metadata"))?;
+    let (engine, options) = engine_and_options(&words);
     let mut name = None;
-    for word in words {
+    for word in options {
         let Some(given) = word.strip_prefix(b"name=") else {
             return Err(Error::quoting("ERR Invalid metadata value given: ", word, ""));
         };
@@ -81,7 +84,7 @@ pub(crate) fn parse_library(body: &[u8]) -> Result<Metadata<'_>, Error> {
     if !engine.eq_ignore_ascii_case(b"lua") {
         return Err(Error::quoting("ERR Engine '", engine, "' not found"));
     }
-    Ok(Metadata { name, code: end })
+    Ok(Metadata { name: name.to_vec(), code: end })
 }
 
 /// Whether a library or a function may be called so.
@@ -89,7 +92,8 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
     !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }
 
-/// The words of a first line.
-fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
+/// What follows `#!`, and the other words of a first line.
+fn engine_and_options(words: &[Vec<u8>]) -> (&[u8], &[Vec<u8>]) {
+    let (engine, options) = words.split_first().expect("the line begins with #!");
+    (&engine[2..], options)
 }

@@ -390,8 +390,10 @@ fn keys_of(session: &Session<'_, '_>, args: Args<'_>) -> Result<Vec<(Vec<u8>, Ke
     }
     let mut keys = Vec::new();
     entry.each_key(line, |at, flags| keys.push((line.at(at).to_vec(), entry.settled(line, flags))));
-    let has_keys = !keys.is_empty() && entry.counts_hold(line);
-    if !has_keys && !entry.spec.flags.has(Flags::NO_MANDATORY_KEYS) {
+    if !entry.counts_hold(line) {
+        keys.clear();
+    }
+    if keys.is_empty() && !entry.spec.flags.has(Flags::NO_MANDATORY_KEYS) {
         return Err(Error::text("ERR Invalid arguments specified for command"));
     }
     Ok(keys)

@@ -82,7 +82,7 @@ fn set(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     }
     // Commands that follow in this turn see the change; other workers see it with their next turn.
     session.worker.retune();
-    session.worker.check_memory();
+    session.worker.check_means();
     session.reply_ok()
 }
 

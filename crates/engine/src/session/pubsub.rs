@@ -16,6 +16,7 @@ const fn spec(name: &'static str, summary: &'static str) -> Spec {
 const PUBLISH: Spec = spec("PUBLISH", "Sends a message to a channel.")
     .flag(Flags::PUBLISHES)
     .flag(Flags::REPEATABLE)
+    .flag(Flags::MAY_REPLICATE)
     .syntax("channel message")
     .arity(3)
     .fast()
@@ -30,6 +31,7 @@ const SPUBLISH: Spec = spec("SPUBLISH", "Sends a message to a channel of a shard
     .since("7.0.0")
     .arity(3)
     .fast()
+    .flag(Flags::MAY_REPLICATE)
     .complexity("O(N) where N is the number of clients subscribed to the receiving shard channel.")
     .key(1, KeyFlags::NOT_KEY);
 const SUBSCRIBE: Spec = spec("SUBSCRIBE", "Listens to channels.")

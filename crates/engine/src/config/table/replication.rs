@@ -11,10 +11,20 @@ pub(super) static ROWS: [Directive; 26] = [
     Directive::not_yet("replicaof", Master, "", REPLICATION).aliases(&["slaveof"]).at_start(),
     Directive::waits("primaryauth", Text(any), "", REPLICATION).aliases(&["masterauth"]),
     Directive::waits("primaryuser", Text(any), "", REPLICATION).aliases(&["masteruser"]),
-    Directive::not_yet("min-replicas-to-write", Integer(0, MAX_I32), "0", REPLICATION)
-        .aliases(&["min-slaves-to-write"]),
-    Directive::waits("min-replicas-max-lag", Integer(0, MAX_I32), "10", REPLICATION)
-        .aliases(&["min-slaves-max-lag"]),
+    Directive::works(
+        "min-replicas-to-write",
+        Integer(0, MAX_I32),
+        "0",
+        "replicas without which writes are refused; there are none yet",
+    )
+    .aliases(&["min-slaves-to-write"]),
+    Directive::works(
+        "min-replicas-max-lag",
+        Integer(0, MAX_I32),
+        "10",
+        "seconds that such a replica may be behind; 0: none is needed",
+    )
+    .aliases(&["min-slaves-max-lag"]),
     Directive::waits("replica-serve-stale-data", Flag, "yes", REPLICATION)
         .aliases(&["slave-serve-stale-data"]),
     Directive::waits("replica-read-only", Flag, "yes", REPLICATION).aliases(&["slave-read-only"]),

@@ -9,6 +9,7 @@ mod keys;
 mod protocol;
 mod switches;
 
+use crate::config::LogLevel;
 use crate::session::{DONE, Outcome, Session, SessionCommand, help, on_server};
 use caudal_commands::{Args, Error, Flags, Spec};
 use caudal_text::{float, glob};
@@ -54,6 +55,7 @@ const SUBCOMMANDS: &[Subcommand] = &[
     subcommand("HTSTATS", (3, 4), "Tells how many keys a database has.", keys::table_stats),
     subcommand("HTSTATS-KEY", (3, 4), "Describes a key's large value.", keys::key_table_stats),
     subcommand("LISTPACK", (3, 3), "Tells the size of a key's small value.", keys::listpack),
+    subcommand("LOG", (3, 3), "Writes a line to the log.", log),
     subcommand("OBJECT", (3, 4), "Describes a key's value.", keys::object),
     subcommand("POPULATE", (3, 5), "Makes a number of keys: [prefix] [bytes].", keys::populate),
     subcommand("PROTOCOL", (3, 3), "Replies with a value of that type.", protocol::reply),
@@ -97,6 +99,12 @@ fn ok(session: &mut Session<'_, '_>, _: Args<'_>) -> Outcome {
 fn error(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     session.reply().error_bytes(args.at(2));
     DONE
+}
+
+fn log(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    let line = format!("DEBUG LOG: {}", String::from_utf8_lossy(args.at(2)));
+    session.engine.environment.log.write(LogLevel::Warning, &line);
+    session.reply_ok()
 }
 
 /// As in Redis, what is no number is no time.

@@ -45,6 +45,12 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
         set_active_expire,
     ),
     subcommand(
+        "SET-DISABLE-DENY-SCRIPTS",
+        (3, 3),
+        "Whether (1 or 0) scripts may call DEBUG; of what else they may not call nothing changes.",
+        allow_in_scripts,
+    ),
+    subcommand(
         "SET-SKIP-CHECKSUM-VALIDATION",
         (3, 3),
         "Whether (1 or 0) RESTORE takes payloads with a wrong checksum.",
@@ -60,6 +66,11 @@ fn set(switch: &AtomicBool, args: Args<'_>) {
 
 fn set_active_expire(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     set(&session.engine.reclaims_expired, args);
+    session.reply_ok()
+}
+
+fn allow_in_scripts(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
+    set(&session.engine.scripts_may_debug, args);
     session.reply_ok()
 }
 

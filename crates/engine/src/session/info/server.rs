@@ -131,6 +131,9 @@ pub(super) fn persistence(session: &mut Session<'_, '_>, text: &mut Text) {
 pub(super) fn replication(session: &mut Session<'_, '_>, text: &mut Text) {
     text.field("role", "master");
     text.field("connected_slaves", 0);
+    if session.worker.lacks_replicas() {
+        text.field("min_slaves_good_slaves", 0);
+    }
     text.field("replicas_waiting_psync", 0);
     text.field("master_failover_state", "no-failover");
     text.field("master_replid", &session.engine.environment.run_id);

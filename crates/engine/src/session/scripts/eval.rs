@@ -3,7 +3,7 @@
 use super::{RO, RW, UNKNOWN};
 use crate::scripts::{Code, DIGITS, Keys, Known, Request, parse_digest, run};
 use crate::session::{Outcome, Session, SessionCommand};
-use caudal_commands::{Args, Error, KeyFlags, Spec};
+use caudal_commands::{Args, Error, Flags, KeyFlags, Spec};
 
 const fn spec(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec {
     super::runs(name, summary, keys).complexity("Depends on the script that is executed.")
@@ -14,13 +14,15 @@ pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(
         spec("EVAL", "Runs a script.", RW)
             .syntax("script numkeys:int [key...] [arg...]")
-            .since("2.6.0"),
+            .since("2.6.0")
+            .flag(Flags::MAY_REPLICATE),
         eval,
     ),
     SessionCommand::new(
         spec("EVALSHA", "Runs a script of the cache.", RW)
             .syntax("sha1 numkeys:int [key...] [arg...]")
-            .since("2.6.0"),
+            .since("2.6.0")
+            .flag(Flags::MAY_REPLICATE),
         eval_digest,
     ),
     SessionCommand::new(

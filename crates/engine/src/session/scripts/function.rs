@@ -29,7 +29,8 @@ const fn call(name: &'static str, summary: &'static str, keys: KeyFlags) -> Spec
 pub(super) const COMMANDS: &[SessionCommand] = &[
     SessionCommand::new(
         call("FCALL", "Calls a function.", super::RW)
-            .syntax("function numkeys:int [key...] [arg...]"),
+            .syntax("function numkeys:int [key...] [arg...]")
+            .flag(Flags::MAY_REPLICATE),
         |session, args| call_function(session, args, false),
     ),
     SessionCommand::new(
@@ -148,12 +149,14 @@ fn load(session: &mut Session<'_, '_>, args: Args<'_>) -> Outcome {
     };
     let body = args.at(args.len() - 1);
     let name = Library::new(0, body)?.name;
-    if !replace && session.engine.libraries.set().libraries.contains_key(&name) {
-        // Before its code runs, which may take its time.
-        return Err(Error::quoting("ERR Library '", &name, "' already exists"));
-    }
+    let is_new = |set: &Set| match set.libraries.contains_key(&name) && !replace {
+        true => Err(Error::quoting("ERR Library '", &name, "' already exists")),
+        false => Ok(()),
+    };
+    // Before its code runs, which may take its time.
+    is_new(&session.engine.libraries.set())?;
     let library = make(session, body)?;
-    change(session, args, |set| set.add(library, replace))?;
+    change(session, args, |set| is_new(set).and_then(|()| set.add(library, replace)))?;
     session.reply().bulk(&name);
     DONE
 }
