@@ -2,6 +2,10 @@
 //! bytes made up on a stable compiler.
 #![forbid(unsafe_code)]
 
+mod engine;
+
+pub use engine::{acl, commands, lua, streams};
+
 use caudal_engine::config::{Config, Peer};
 use caudal_rdb::{Decoded, Decoding, Reader, Source, Version, decode, encode};
 use caudal_text::glob::{self, Case};
@@ -22,9 +26,9 @@ pub fn parser(bytes: &[u8]) {
         inline_bytes_max: 256,
         authenticated: seed & 1 == 1,
     };
-    let whole = commands(bytes, bytes.len().max(1), &limits);
-    assert_eq!(whole, commands(bytes, 1, &limits));
-    assert_eq!(whole, commands(bytes, usize::from(seed / 2) + 1, &limits));
+    let whole = parsed(bytes, bytes.len().max(1), &limits);
+    assert_eq!(whole, parsed(bytes, 1, &limits));
+    assert_eq!(whole, parsed(bytes, usize::from(seed / 2) + 1, &limits));
 }
 
 /// A frame's length is exact: with a byte less it is not whole.
@@ -92,7 +96,7 @@ pub fn config(bytes: &[u8]) {
 }
 
 /// All commands of a connection that receives its bytes in pieces of one size.
-fn commands(bytes: &[u8], piece_bytes: usize, limits: &Limits) -> Commands {
+fn parsed(bytes: &[u8], piece_bytes: usize, limits: &Limits) -> Commands {
     let mut parser = Parser::new();
     let mut spans: Vec<Span> = Vec::new();
     let mut commands = Vec::new();

@@ -111,7 +111,7 @@ impl Flags {
     pub const NO_MANDATORY_KEYS: Flags = Flags(1 << 19);
     /// Replicas may be told of it although it does not write: to be held back, and refused, where
     /// writes are. COMMAND INFO does not show it.
-    pub const MAY_REPLICATE: Flags = Flags(1 << 20);
+    pub const MAY_REPLICATE: Flags = Flags(1 << 25);
 
     /// Acts on a transaction instead of being queued by it.
     pub const CONTROLS_MULTI: Flags = Flags(1 << 20);

@@ -329,6 +329,8 @@ impl Selector {
             let rights: &[u8] = match (at.reads, at.writes) {
                 (true, false) => b"%R~",
                 (false, true) => b"%W~",
+                // Given one by one, and more rules may follow: as `~*` none could, when it is read.
+                _ if *at.pattern == *b"*" => b"%R~* %W~",
                 _ => b"~",
             };
             [rights, &at.pattern].concat()

@@ -83,6 +83,8 @@ fn what_is_no_rule_is_refused_with_its_reason() {
         assert_eq!(user(&[rule]).err(), Some(error), "{rule}");
     }
     assert_eq!(user(&["~*", "~a"]).err(), Some(AllKeysAlready));
+    let both = user(&["%R~*", "%W~*", "%R~a"]).expect("neither right is on all keys alone");
+    assert!(both.describe().windows(16).any(|text| text == b"%R~* %W~* %R~a r"), "{both:?}");
     assert_eq!(user(&["&*", "&a"]).err(), Some(AllChannelsAlready));
 }
 
