@@ -38,12 +38,13 @@ pub fn frame(bytes: &[u8]) {
     }
 }
 
-/// The first byte is the pattern's length. A pattern behind a `*` matches what it matches itself.
+/// The first byte is the pattern's length. A pattern behind a `*` matches what it matches itself,
+/// but for the empty text, which only `*` and the empty pattern match.
 pub fn glob(bytes: &[u8]) {
     let Some((&len, bytes)) = bytes.split_first() else { return };
     let (pattern, text) = bytes.split_at(bytes.len().min(usize::from(len)));
     for case in [Case::Sensitive, Case::Insensitive] {
-        if glob::matches(pattern, text, case) {
+        if !text.is_empty() && glob::matches(pattern, text, case) {
             assert!(glob::matches(&[b"*", pattern].concat(), text, case));
         }
     }
