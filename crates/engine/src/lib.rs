@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod acl;
+mod aside;
 mod atomic;
 mod batch;
 mod blocking;

@@ -1,6 +1,7 @@
 //! One thread's part of the engine: its connections and their turns.
 
 use crate::acl::Users;
+use crate::aside::Interlude;
 use crate::atomic::Trouble;
 use crate::batch::Batch;
 use crate::blocking::Timers;
@@ -54,9 +55,6 @@ pub enum Open {
     Refused(Vec<u8>),
 }
 
-/// What the program does while a script runs too long.
-type Interlude = Box<dyn FnMut(&mut Worker)>;
-
 /// One thread's connections, and all it needs to run their commands.
 pub struct Worker {
     pub(crate) engine: Arc<Engine>,
@@ -89,7 +87,7 @@ pub struct Worker {
     pub(crate) cycle: Cycle,
     pub(crate) machine: Machine,
     /// Lets the program look at its sockets while a script runs too long.
-    interlude: Option<Interlude>,
+    pub(crate) interlude: Option<Interlude>,
     /// Whether that is going on: only what may be said to a busy server is done.
     pub(crate) is_busy: bool,
     /// Whether this turn's used memory is above `maxmemory`.
@@ -192,30 +190,6 @@ impl Worker {
     /// The effects since they were last taken, as RESP commands.
     pub fn take_effects(&mut self) -> Vec<u8> {
         self.effects.take()
-    }
-
-    /// Has `look` called again and again while a script runs too long: it receives what is there,
-    /// calls [`Worker::run_aside`], and sends.
-    pub fn set_interlude(&mut self, look: impl FnMut(&mut Worker) + 'static) {
-        self.interlude = Some(Box::new(look));
-    }
-
-    /// Lets the program look at its sockets in the middle of a turn.
-    pub(crate) fn look_aside(&mut self) {
-        let Some(mut interlude) = self.interlude.take() else { return };
-        let now = self.now;
-        self.is_busy = true;
-        interlude(self);
-        self.is_busy = false;
-        // For the script, time stands still.
-        self.now = now;
-        self.interlude = Some(interlude);
-    }
-
-    /// Whether a connection is at hand: the one whose script runs is not, nor are those whose
-    /// commands came with it.
-    pub fn is_at_hand(&self, token: Token) -> bool {
-        self.connections[token].is_some()
     }
 
     /// Takes a new connection, or says why not.

@@ -22,15 +22,20 @@ pub(crate) const HEXPIRE: Spec =
         "key seconds:int [condition<NX|XX|GT|LT>@9.0.0] FIELDS fields(numfields:int field...)",
     );
 pub(crate) const HEXPIREAT: Spec =
-    spec("HEXPIREAT", "Lets fields of a hash expire at a moment told in Unix seconds.")
-        .syntax("key unix-time-seconds:int [condition<NX|XX|GT|LT>@9.0.0] FIELDS fields(numfields:int field...)");
+    spec("HEXPIREAT", "Lets fields of a hash expire at a moment told in Unix seconds.").syntax(
+        "key unix-time-seconds:int [condition<NX|XX|GT|LT>@9.0.0] \
+             FIELDS fields(numfields:int field...)",
+    );
 pub(crate) const HPEXPIRE: Spec =
     spec("HPEXPIRE", "Lets fields of a hash expire after some milliseconds.").syntax(
         "key milliseconds:int [condition<NX|XX|GT|LT>@9.0.0] FIELDS fields(numfields:int field...)",
     );
 pub(crate) const HPEXPIREAT: Spec =
     spec("HPEXPIREAT", "Lets fields of a hash expire at a moment told in Unix milliseconds.")
-        .syntax("key unix-time-milliseconds:int [condition<NX|XX|GT|LT>@9.0.0] FIELDS fields(numfields:int field...)");
+        .syntax(
+            "key unix-time-milliseconds:int [condition<NX|XX|GT|LT>@9.0.0] \
+             FIELDS fields(numfields:int field...)",
+        );
 
 /// What is replied for a field.
 const NO_FIELD: i64 = -2;
