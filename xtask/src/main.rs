@@ -8,6 +8,7 @@
 mod bench;
 mod ci;
 mod differential;
+mod fuzz;
 mod suite;
 mod tidy;
 
@@ -22,6 +23,7 @@ usage: cargo xtask CHORE
   tidy           what the compiler does not check: see CONTRIBUTING.md
   bench          what the engine costs: instructions (valgrind), memory, thread scaling
   differential   random commands, compared with a reference server: [OPERATIONS [SEED]]
+  fuzz           a fuzz target: [TARGET [SECONDS]]; needs cargo-fuzz and a C++ compiler
   suite          the quick units of Redis's own test suite
 ";
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root()),
         ["bench"] => bench::run(&root()),
         ["suite"] => suite::run(&root()),
+        ["fuzz", ref rest @ ..] => fuzz::run(&root(), rest),
         ["differential", ref rest @ ..] => differential::run(&root(), rest),
         _ => Err(USAGE.to_owned()),
     };
