@@ -278,7 +278,7 @@ impl Keyspace {
     }
 
     /// Removes a key (locked exclusive in `held`) if it is past its expiry, and those of its fields
-    /// that are past their moment: at most [`FIELDS_MAX`], the cycle does the rest.
+    /// that are past their moment: at most `FIELDS_MAX`, the cycle does the rest.
     pub fn reclaim(
         &self,
         held: &mut Held<'_>,
