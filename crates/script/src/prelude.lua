@@ -19,9 +19,8 @@ local stopped, where, unwrap = host.stopped, host.where, host.unwrap
 local READONLY = 'Attempt to modify a readonly table'
 -- What a script that must end is ended with. Nothing that catches errors keeps it.
 local STOP = 'script stopped'
--- Lua's stack holds 8,000 values, and what is handed over to the machine as many at once: some less
--- leave room for what is handed over beside them.
-local UNPACKED_MAX = 7950
+-- More values than this Lua's stack does not hold.
+local UNPACKED_MAX = 8000
 
 -- The real table behind each read-only one.
 local behind = setmetatable({}, { __mode = 'k' })
@@ -139,10 +138,13 @@ end
 
 -- A range that overflows must not reach the machine's own arithmetic.
 function base.unpack(t, first, last)
-  local from, to = tonumber(first or 1), tonumber(last)
-  if last == nil and type(t) == 'table' then to = #t end
-  if from and to and to - from >= UNPACKED_MAX then
-    error('too many results to unpack', 2)
+  if last == nil then
+    if first == nil then return unpack(t) end
+  else
+    local from, to = tonumber(first or 1), tonumber(last)
+    if from and to and to - from >= UNPACKED_MAX then
+      error('too many results to unpack', 2)
+    end
   end
   return unpack(t, first, last)
 end
