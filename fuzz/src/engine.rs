@@ -135,8 +135,7 @@ const RAW: u8 = 200;
 /// Words behind a command's name.
 const ARGUMENTS_MAX: u8 = 10;
 
-/// Commands of every name, by two clients. Afterwards the store still answers, and its keys are
-/// consistent.
+/// Commands of every name, by two clients. Afterwards the store still answers.
 pub fn commands(bytes: &[u8]) {
     static NAMES: OnceLock<Vec<String>> = OnceLock::new();
     run_commands(bytes, &NAMES, |_| true);

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: what the engine costs without sockets.
 //!
 //! Instructions of one GET and one SET, counted by callgrind as the difference of two runs, so that
-//! start and loading drop out; then the harness's own reports of memory and of thread scaling.
+//! start and loading drop out; then the harness's own reports of memory, thread scaling and scripts.
 
 use crate::say;
 use std::path::Path;
@@ -22,7 +22,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         let each = many.saturating_sub(few) / (COMMANDS[1] - COMMANDS[0]);
         say(&format!("{command}: {each} instructions in user space, at pipeline 16"));
     }
-    for report in [&["memory", "1000000", "16"][..], &["memory", "1000000", "100"], &["scale"]] {
+    let memory = ["16", "100"].map(|bytes| ["memory", "1000000", bytes]);
+    for report in [&memory[0][..], &memory[1], &["scale"], &["scripts"]] {
         say(output(Command::new(&harness).args(report))?.trim_end());
     }
     Ok(())

@@ -111,19 +111,19 @@ impl Flags {
     pub const NO_MANDATORY_KEYS: Flags = Flags(1 << 19);
     /// Replicas may be told of it although it does not write: to be held back, and refused, where
     /// writes are. COMMAND INFO does not show it.
-    pub const MAY_REPLICATE: Flags = Flags(1 << 25);
+    pub const MAY_REPLICATE: Flags = Flags(1 << 20);
 
     /// Acts on a transaction instead of being queued by it.
-    pub const CONTROLS_MULTI: Flags = Flags(1 << 20);
+    pub const CONTROLS_MULTI: Flags = Flags(1 << 21);
     /// On the session, and may run again where a transaction is undone: it only answers, or what it
     /// does is undone with the rest.
-    pub const REPEATABLE: Flags = Flags(1 << 21);
+    pub const REPEATABLE: Flags = Flags(1 << 22);
     /// A subscriber may say it in RESP2, where every reply to it reads as a message.
-    pub const FOR_SUBSCRIBERS: Flags = Flags(1 << 22);
+    pub const FOR_SUBSCRIBERS: Flags = Flags(1 << 23);
     /// Sends messages to subscribers.
-    pub const PUBLISHES: Flags = Flags(1 << 23);
+    pub const PUBLISHES: Flags = Flags(1 << 24);
     /// Begins or ends the tracking of its connection's reads.
-    pub const TRACKS: Flags = Flags(1 << 24);
+    pub const TRACKS: Flags = Flags(1 << 25);
 
     /// COMMAND INFO's names, in Redis's order.
     pub const NAMES: [(Flags, &'static str); 19] = [
@@ -340,8 +340,14 @@ impl Spec {
 
     /// Whether `count` words fit the arity.
     pub const fn accepts(&self, count: usize) -> bool {
+        let (least, most) = self.words();
+        least <= count && count <= most
+    }
+
+    /// The least and the most words that fit the arity.
+    pub const fn words(&self) -> (usize, usize) {
         let arity = self.arity.unsigned_abs() as usize;
-        if self.arity >= 0 { count == arity } else { count >= arity }
+        (arity, if self.arity >= 0 { arity } else { usize::MAX })
     }
 
     /// COMMAND INFO's first key, last key and step.
@@ -512,4 +518,28 @@ impl Spec {
 
 const fn key(first: u8, find: Find, flags: KeyFlags) -> KeySpec {
     KeySpec { first, find, flags, note: "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Flags;
+
+    #[test]
+    fn every_flag_is_a_bit_of_its_own() {
+        let unnamed = [
+            Flags::PROTECTED,
+            Flags::MAY_REPLICATE,
+            Flags::CONTROLS_MULTI,
+            Flags::REPEATABLE,
+            Flags::FOR_SUBSCRIBERS,
+            Flags::PUBLISHES,
+            Flags::TRACKS,
+        ];
+        let mut seen = 0;
+        for flag in Flags::NAMES.iter().map(|(flag, _)| *flag).chain(unnamed) {
+            assert!(flag.0.is_power_of_two() && seen & flag.0 == 0, "{flag:?}");
+            seen |= flag.0;
+        }
+        assert_eq!(seen.count_ones(), u32::BITS - seen.leading_zeros(), "none is left out here");
+    }
 }

@@ -185,7 +185,15 @@ pub(crate) fn is_secret(spec: &Spec, args: Args<'_>, index: usize) -> bool {
             behind("AUTH", 1) || behind("AUTH2", 2)
         }
         (Some("CONFIG"), "SET") => {
-            let secrets = ["requirepass", "masterauth", "primaryauth", "masteruser", "primaryuser"];
+            let secrets = [
+                "requirepass",
+                "masterauth",
+                "primaryauth",
+                "masteruser",
+                "primaryuser",
+                "tls-key-file-pass",
+                "tls-client-key-file-pass",
+            ];
             index > 2 && index % 2 == 1 && secrets.iter().any(|name| args.is(index - 1, name))
         }
         _ => false,

@@ -161,6 +161,12 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
+    /// Whether no pause is going on.
+    #[inline]
+    pub(crate) fn is_over(&self, now_ms: u64) -> bool {
+        self.writes_until_ms.load(Ordering::Relaxed) <= now_ms
+    }
+
     /// Holds writes, or all commands, until `until_ms`. A pause that is going on is never shortened
     /// or weakened.
     pub(crate) fn begin(&self, until_ms: u64, all: bool, now_ms: u64) {

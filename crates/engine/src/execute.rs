@@ -8,7 +8,9 @@ use crate::engine::Engine;
 use crate::stats::{self, Stats};
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Error, Flow, Outcome};
-use caudal_keyspace::{Busy, Held, Keys, Parked, Place, PlacedKey, Tracker, Usage, Wanted};
+use caudal_keyspace::{
+    Busy, Held, Keys, Keyspace, Parked, Place, PlacedKey, Tracker, Usage, Wanted,
+};
 use caudal_table::{KeyHash, Mode};
 use caudal_wire::Reply;
 use smallvec::SmallVec;
@@ -246,13 +248,10 @@ impl Worker {
             let place = Place { database: connection.database, slot: hash.slot().0 };
             let mode = if connection.may_mark() { Mode::Exclusive } else { mode };
             let wanted = Wanted { place, mode };
-            if !held.covers(&wanted)
-                && let Err(busy) = held.lock_one(&engine.keyspace, wanted)
-            {
-                return Some(self.set_aside(engine, connection, busy));
-            }
-            if mode == Mode::Shared || !engine.keyspace.has_waiters(held) {
-                return None;
+            match lock_slot(&engine.keyspace, held, wanted) {
+                Ok(true) => return None,
+                Ok(false) => {}
+                Err(busy) => return Some(self.set_aside(engine, connection, busy)),
             }
         }
         self.lock_keys(engine, held, connection, call)
@@ -319,6 +318,23 @@ impl Worker {
         }
         Progress::RunsAgain
     }
+}
+
+/// Makes `held` cover a command's only slot. False: somebody waits there for what is written, and
+/// serving them may need more.
+///
+/// # Errors
+/// It is busy.
+#[inline(always)]
+pub(crate) fn lock_slot<'k>(
+    keyspace: &'k Keyspace,
+    held: &mut Held<'k>,
+    wanted: Wanted,
+) -> Result<bool, Busy> {
+    if !held.covers(&wanted) {
+        held.lock_one(keyspace, wanted)?;
+    }
+    Ok(wanted.mode == Mode::Shared || !keyspace.has_waiters(held))
 }
 
 /// Counts the changes of a command that has run, and notes its effect if it did not do so itself.

@@ -21,12 +21,7 @@ impl Worker {
         connection: &mut Connection,
         command: (&'static Entry, Args<'_>),
     ) -> bool {
-        let pause = &engine.pause;
-        let now = self.now.unix_ms;
-        if pause.all_until_ms.load(Relaxed) <= now && pause.writes_until_ms.load(Relaxed) <= now {
-            return false;
-        }
-        self.must_pause_now(engine, connection, command)
+        !engine.pause.is_over(self.now.unix_ms) && self.must_pause_now(engine, connection, command)
     }
 
     #[cold]

@@ -11,7 +11,7 @@ use crate::books::{Books, Cost};
 use crate::catalog::{Entry, Handler};
 use crate::connection::{Connection, OUTPUT_HIGH_BYTES, ReplyMode};
 use crate::engine::Engine;
-use crate::execute::settle;
+use crate::execute::{lock_slot, settle};
 use crate::stats::Stats;
 use crate::worker::Worker;
 use caudal_commands::{Args, Context, Flags, Flow, Outcome};
@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering::Relaxed;
 pub(crate) struct Plain {
     apply: fn(&mut Context<'_, '_>, Args<'_>) -> Outcome,
     mode: Mode,
-    /// How many words it takes.
+    /// The least and the most words that it takes.
     words: (usize, usize),
 }
 
@@ -41,9 +41,8 @@ impl Plain {
             || spec.flags.has(Flags::PROTECTED)
             || entry.other_database.is_some()
             || !entry.subcommands.is_empty();
-        let arity = usize::from(spec.arity.unsigned_abs());
-        let words = (arity, if spec.arity < 0 { usize::MAX } else { arity });
-        (entry.first_key == Some(key) && !needs_more).then_some(Plain { apply, mode, words })
+        let can = entry.first_key == Some(key) && !needs_more;
+        can.then_some(Plain { apply, mode, words: spec.words() })
     }
 }
 
@@ -59,7 +58,7 @@ impl Worker {
             && !connection.listens
             && !self.is_busy
             && !self.is_short
-            && engine.pause.writes_until_ms.load(Relaxed) <= self.now.unix_ms
+            && engine.pause.is_over(self.now.unix_ms)
             && !engine.pubsub.floods.any()
             && engine.pubsub.monitored.load(Relaxed) == 0
     }
@@ -116,7 +115,8 @@ impl Worker {
                 break;
             }
             let place = Place { database: *database, slot: first_key.1.slot().0 };
-            if !lock(&mut context.keys, Wanted { place, mode: plain.mode }) {
+            let wanted = Wanted { place, mode: plain.mode };
+            if !matches!(lock_slot(&engine.keyspace, context.keys.held, wanted), Ok(true)) {
                 break;
             }
             context.first_key = Some(first_key);
@@ -155,12 +155,4 @@ fn end(context: &mut Context<'_, '_>, stats: &Stats, outcome: Outcome) -> Option
             Some(true)
         }
     }
-}
-
-/// Locks a command's only slot. False: it is busy, or somebody waits there for what is written.
-#[inline(always)]
-fn lock(keys: &mut Keys<'_, '_>, wanted: Wanted) -> bool {
-    let keyspace = keys.keyspace;
-    let is_held = keys.held.covers(&wanted) || keys.held.lock_one(keyspace, wanted).is_ok();
-    is_held && (wanted.mode == Mode::Shared || !keyspace.has_waiters(keys.held))
 }

@@ -17,9 +17,11 @@ fn slow_commands_are_logged_without_their_secrets() {
     assert_eq!(local.say(client, "CONFIG SET requirepass pw"), "OK");
     assert_eq!(local.say(client, "AUTH pw"), "OK");
     assert!(local.say(client, "HELLO 2 AUTH default pw").starts_with("[server"));
+    assert!(local.say(client, "CONFIG SET tls-key-file-pass pw").starts_with('-'));
     let long = "x".repeat(200);
     assert_eq!(local.call(client, &["SET", "k", &long]), Frame::Status(b"OK".to_vec()));
-    let log = local.say(client, "SLOWLOG GET 4");
+    let log = local.say(client, "SLOWLOG GET 5");
+    assert!(log.contains("[CONFIG SET tls-key-file-pass (redacted)]"), "{log}");
     assert!(log.contains("[CONFIG SET requirepass (redacted)]"), "{log}");
     assert!(log.contains("[AUTH (redacted)]") && !log.contains("pw"), "{log}");
     assert!(log.contains("[HELLO 2 AUTH (redacted) (redacted)]"), "{log}");

@@ -3,7 +3,7 @@
 use caudal_engine::local::{BEGIN_MS, environment};
 use caudal_engine::{Engine, Now, Open, Peer, Token, Worker, config::Config};
 use rustix::time::{ClockId, clock_gettime};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 
 /// Commands that a client sends before it reads.
 pub(crate) const PIPELINE: usize = 16;
@@ -113,6 +113,29 @@ pub(crate) fn fill(load: &mut Load, keys: usize, value: &[u8]) {
             next += 1;
         });
     }
+}
+
+/// Runs `work` in the threads of one engine, each with a worker of its own; the first one fills the
+/// store before.
+pub(crate) fn on_threads<R: Send>(
+    threads: usize,
+    fill: impl Fn(&mut Load) + Sync,
+    work: impl Fn(&mut Load, usize) -> R + Sync,
+) -> Vec<R> {
+    let (engine, ready) = (engine(threads), Barrier::new(threads));
+    let run = |id: usize| {
+        let mut load = Load::new(&engine, id);
+        if id == 0 {
+            fill(&mut load);
+        }
+        ready.wait();
+        work(&mut load, id)
+    };
+    let run = &run;
+    std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..threads).map(|id| scope.spawn(move || run(id))).collect();
+        handles.into_iter().map(|handle| handle.join().expect("a worker's thread")).collect()
+    })
 }
 
 /// CPU time of this thread, in seconds.

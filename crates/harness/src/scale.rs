@@ -3,7 +3,6 @@
 
 use crate::load::{self, Load, median, thread_cpu_s};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const KEYS: usize = 1_000_000;
@@ -56,23 +55,11 @@ fn work(load: &mut Load, pattern: Pattern, half: usize) -> Work {
 
 /// One process with `threads` threads on one store, `ROUNDS` windows; the last of them count.
 fn process(threads: usize, pattern: Pattern) -> Vec<Work> {
-    let engine = load::engine(threads);
-    let ready = Arc::new(std::sync::Barrier::new(threads));
-    let handles: Vec<_> = (0..threads)
-        .map(|id| {
-            let (engine, ready) = (Arc::clone(&engine), Arc::clone(&ready));
-            std::thread::spawn(move || {
-                let mut load = Load::new(&engine, id);
-                if id == 0 {
-                    load::fill(&mut load, KEYS, &VALUE);
-                }
-                ready.wait();
-                work(&mut load, pattern, id % 2);
-                work(&mut load, pattern, id % 2)
-            })
-        })
-        .collect();
-    handles.into_iter().map(|handle| handle.join().expect("a worker's thread")).collect()
+    let fill = |load: &mut Load| load::fill(load, KEYS, &VALUE);
+    load::on_threads(threads, fill, |load, id| {
+        work(load, pattern, id % 2);
+        work(load, pattern, id % 2)
+    })
 }
 
 /// What the child process of [`run`] does: one thread, its figures on standard output.

@@ -4,7 +4,6 @@
 //! that all patterns meet the same weather.
 
 use crate::load::{self, Load, median, thread_cpu_s};
-use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 const KEYS: usize = 100_000;
@@ -17,26 +16,16 @@ const SCRIPT: &str = "local key = KEYS[1] or ARGV[1] \
 
 /// Microseconds of CPU a script: `threads` threads, each on its part of the keys.
 fn cost_us(threads: usize, declares: bool) -> f64 {
-    let (engine, ready) = (load::engine(threads), Arc::new(Barrier::new(threads)));
-    let handles: Vec<_> = (0..threads)
-        .map(|id| {
-            let (engine, ready) = (Arc::clone(&engine), Arc::clone(&ready));
-            std::thread::spawn(move || {
-                let mut load = Load::new(&engine, id);
-                if id == 0 {
-                    load::fill(&mut load, KEYS, &[b'x'; 100]);
-                    load.turn(|_, request| load_script(request));
-                }
-                let part = KEYS / threads;
-                ready.wait();
-                // The first window warms up.
-                window(&mut load, declares, part * id, part);
-                window(&mut load, declares, part * id, part)
-            })
-        })
-        .collect();
-    let figures: Vec<(f64, f64)> =
-        handles.into_iter().map(|handle| handle.join().expect("a worker's thread")).collect();
+    let part = KEYS / threads;
+    let fill = |load: &mut Load| {
+        load::fill(load, KEYS, &[b'x'; 100]);
+        load.turn(|_, request| load_script(request));
+    };
+    let figures = load::on_threads(threads, fill, |load, id| {
+        // The first window warms up.
+        window(load, declares, part * id, part);
+        window(load, declares, part * id, part)
+    });
     let cpu_s: f64 = figures.iter().map(|figure| figure.0).sum();
     let scripts: f64 = figures.iter().map(|figure| figure.1).sum();
     cpu_s * 1e6 / scripts

@@ -37,8 +37,7 @@ pub(crate) const HPEXPIREAT: Spec =
              FIELDS fields(numfields:int field...)",
         );
 
-/// What is replied for a field.
-const NO_FIELD: i64 = -2;
+/// What is replied for a field that exists.
 const UNMET: i64 = 0;
 const SET: i64 = 1;
 const DELETED: i64 = 2;
@@ -66,14 +65,16 @@ fn change(context: &mut Context<'_, '_>, args: Args<'_>, scale: &Scale) -> Outco
     let condition = Condition::parse(args.until(at), 3)?;
     let first = fields::first(args, at, 1, fields::NUMBER)?;
     let amount = args.integer(2)?;
-    let moment = u64::try_from(amount).map_err(|_| Error::expire_time(scale.name))?;
-    let moment = scale.moment(i64::try_from(moment).expect("it was an i64"))?;
+    if amount < 0 {
+        return Err(Error::expire_time(scale.name));
+    }
+    let moment = scale.moment(amount)?;
     let end = Millis::try_from(moment).expect("neither summand is negative");
     let is_over = end <= context.keys.now;
     let key = context.key(args, 1);
     let results = context.keys.edit_hash(&key, |hash| {
         let mut change = |field: &[u8]| {
-            let Some((_, before)) = hash.get_timed(field) else { return NO_FIELD };
+            let Some((_, before)) = hash.get_timed(field) else { return fields::NO_FIELD };
             if !condition.allows(before, moment) {
                 return UNMET;
             }
@@ -86,9 +87,7 @@ fn change(context: &mut Context<'_, '_>, args: Args<'_>, scale: &Scale) -> Outco
         };
         args.from(first).map(&mut change).collect::<Vec<_>>()
     })?;
-    let results = results.unwrap_or_else(|| vec![NO_FIELD; args.len() - first]);
-    context.reply.array(results.len());
-    results.iter().for_each(|result| context.reply.integer(*result));
+    let results = fields::reply_each(context, results, args.len() - first);
     if results.contains(&SET) {
         context.keys.changed(&key, Event::hash("hexpire"));
         let end = Decimal::unsigned(end);

@@ -14,9 +14,7 @@ pub(crate) const SPEC: Spec = Spec::new("HPERSIST", "Lets fields of a hash expir
     .complexity("O(N) with N the number of fields given.")
     .key(1, KeyFlags::RW.and(KeyFlags::UPDATE));
 
-/// What is replied for a field.
-const NO_FIELD: i64 = -2;
-const NO_EXPIRY: i64 = -1;
+/// What is replied for a field that expires no more.
 const PERSISTED: i64 = 1;
 
 pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
@@ -27,8 +25,8 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
     let key = context.key(args, 1);
     let results = context.keys.edit_hash(&key, |hash| {
         let mut persist = |field: &[u8]| match hash.get_timed(field) {
-            None => NO_FIELD,
-            Some((_, None)) => NO_EXPIRY,
+            None => fields::NO_FIELD,
+            Some((_, None)) => fields::NO_EXPIRY,
             Some((_, Some(_))) => {
                 hash.set_moment(field, None);
                 PERSISTED
@@ -36,9 +34,7 @@ pub(crate) fn apply(context: &mut Context<'_, '_>, args: Args<'_>) -> Outcome {
         };
         args.from(first).map(&mut persist).collect::<Vec<_>>()
     })?;
-    let results = results.unwrap_or_else(|| vec![NO_FIELD; args.len() - first]);
-    context.reply.array(results.len());
-    results.iter().for_each(|result| context.reply.integer(*result));
+    let results = fields::reply_each(context, results, args.len() - first);
     if results.contains(&PERSISTED) {
         context.keys.changed(&key, Event::hash("hpersist"));
     }

@@ -45,8 +45,6 @@ pub(crate) fn hpexpire_time(context: &mut Context<'_, '_>, args: Args<'_>) -> Ou
 
 /// Replies with what `tell` makes of each field's moment, which is not before the turn's time.
 fn reply(context: &mut Context<'_, '_>, args: Args<'_>, tell: impl Fn(Millis) -> u64) -> Outcome {
-    const NO_FIELD: i64 = -2;
-    const NO_EXPIRY: i64 = -1;
     if !args.is(2, "FIELDS") {
         return Err(Error::SYNTAX);
     }
@@ -56,8 +54,8 @@ fn reply(context: &mut Context<'_, '_>, args: Args<'_>, tell: impl Fn(Millis) ->
     context.reply.array(args.len() - first);
     for field in args.from(first) {
         context.reply.integer(match hash.and_then(|hash| hash.get_timed(field)) {
-            None => NO_FIELD,
-            Some((_, None)) => NO_EXPIRY,
+            None => fields::NO_FIELD,
+            Some((_, None)) => fields::NO_EXPIRY,
             Some((_, Some(moment))) => i64::try_from(tell(moment)).expect("moments fit 63 bits"),
         });
     }
