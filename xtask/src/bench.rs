@@ -1,7 +1,8 @@
 //! `cargo xtask bench`: what the engine costs without sockets.
 //!
 //! Instructions of one GET and one SET, counted by callgrind as the difference of two runs, so that
-//! start and loading drop out; then the harness's own reports of memory, thread scaling and scripts.
+//! start and loading drop out; then the harness's own reports of memory, thread scaling and
+//! scripts.
 
 use crate::say;
 use std::path::Path;
